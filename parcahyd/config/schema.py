@@ -1,0 +1,158 @@
+"""Every setting, once: its key, type, default and a sentence. Help, `conf/*.toml` and docs/settings.md follow from here.
+
+Keys keep the names of the paper's tables (statements P12, P15), and new keys follow their style.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from parcahyd import __version__
+
+__all__ = ["Configuration", "MapConf", "WorkConf"]
+
+_Seconds = Annotated[float, Meta(ge=0)]
+_Count = Annotated[int, Meta(ge=1)]
+
+
+def _says(sentence: str) -> Meta:
+    return Meta(description=sentence)
+
+
+class _DatabaseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    DbUrl: Annotated[
+        str,
+        _says(
+            "Where the crawl is stored: sqlite:///FILE (relative to this folder) or postgresql://HOST:PORT/NAME. "
+            "Given in one file it serves both."
+        ),
+    ] = "sqlite:///crawl.db"
+    DbName: Annotated[str, _says("The database's name, where DbUrl does not give it.")] = ""
+    DbUser: Annotated[str, _says("The database user, where DbUrl does not give it.")] = ""
+    DbPassword: Annotated[str, _says('The database password; "env:NAME" reads it from the environment variable NAME.')] = ""
+
+
+class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The mapping process: URL Dispatcher, URL-IP Queue, Mapping Manager, URL Mappers."""
+
+    DnsResolverClass: Annotated[
+        str, _says('The DNS resolver plugin: "dnspython", "system", "hosts-file", another plugin\'s name, or a dotted path.')
+    ] = "dnspython"
+    MaxInstances: Annotated[_Count, _says("How many URL Mapper threads resolve host names at the same time.")] = 10
+    LocalInstance: Annotated[
+        bool, _says("Mappers run on this machine; false places them on ListIP (needs the cluster extra).")
+    ] = True
+    ListIP: Annotated[tuple[str, ...], _says("The machines of a cluster; unused while LocalInstance is true.")] = ()
+    ArgumentUrl: Annotated[_Count, _says("How many URL-IP pairs a URL Mapper gets in one set, at most.")] = 10
+    QueueSize: Annotated[_Count, _says("How many pairs the URL-IP Queue and the Resolved URL Queue hold, at most.")] = 1000
+    AllowAddresses: Annotated[
+        tuple[str, ...],
+        _says('Networks that may be crawled although they are not public, such as ["127.0.0.0/8", "192.168.7.0/24"].'),
+    ] = ()
+    Nameservers: Annotated[
+        tuple[str, ...], _says('Name servers to ask, as "ADDRESS" or "ADDRESS:PORT"; empty: those of this machine.')
+    ] = ()
+    HostsFile: Annotated[str, _says('The file that the "hosts-file" resolver reads, in the form of /etc/hosts.')] = "/etc/hosts"
+    DnsTimeout: Annotated[_Seconds, _says("Seconds after which a DNS question counts as unanswered.")] = 5.0
+    MinTtl: Annotated[_Seconds, _says("Seconds for which an address holds at least, whatever its TTL says.")] = 60.0
+    MaxTtl: Annotated[_Seconds, _says("Seconds for which an address holds at most.")] = 86400.0
+    NegativeTtl: Annotated[_Seconds, _says("Seconds for which a resolver remembers that a host has no address.")] = 300.0
+    PluginDir: Annotated[str, _says("Folder whose Python files are loaded as plugins, relative to this folder.")] = "../plugins"
+
+
+class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The crawling process: Crawl Manager, Crawl Workers, Document and URL Buffer, Update Database."""
+
+    DownloaderClass: Annotated[
+        str, _says('The downloader plugin: "curl", "requests", another plugin\'s name, or a dotted path.')
+    ] = "curl"
+    Seeds: Annotated[tuple[str, ...], _says("URLs that the crawl starts from; --seed adds to them.")] = ()
+    Scope: Annotated[
+        Literal["site", "domain", "any"],
+        _says(
+            'What belongs to the crawl: the seeds\' own sites, their registrable domains, or any site ("site", "domain", "any").'
+        ),
+    ] = "site"
+    MaxDepth: Annotated[
+        Annotated[int, Meta(ge=0)] | None, _says("How many links a page may be away from a seed; unset: no limit.")
+    ] = None
+    MaxPages: Annotated[_Count | None, _says("How many pages a run fetches, at most; unset: no limit.")] = None
+    MaxBytes: Annotated[
+        _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
+    ] = 32 * 1024 * 1024
+    MaxUrlLength: Annotated[_Count, _says("How long a URL may be, in characters; longer ones are refused.")] = 4000
+    MaxRedirects: Annotated[Annotated[int, Meta(ge=0)], _says("How many redirects in a row are followed.")] = 10
+    Embedded: Annotated[bool, _says("Fetch images, scripts, styles and media of pages too.")] = False
+
+    UserAgent: Annotated[
+        Annotated[str, Meta(min_length=1, pattern=r"^[!-~][ -~]*$")],
+        _says("How the crawler names itself to servers and in robots.txt; add a way to reach you."),
+    ] = f"parcahyd/{__version__}"
+    HostDelay: Annotated[_Seconds, _says("Seconds between two requests to one host.")] = 1.0
+    HostConnections: Annotated[_Count, _says("How many requests to one host may be under way at once.")] = 1
+    AddressDelay: Annotated[
+        _Seconds | None, _says("Seconds between two requests to one address; unset: a tenth of HostDelay.")
+    ] = None
+    AddressConnections: Annotated[
+        _Count | None, _says("How many requests to one address may be under way at once; unset: eight times HostConnections.")
+    ] = None
+
+    MaxInstances: Annotated[
+        Annotated[int, Meta(ge=0)], _says("How many Crawl Worker processes there are; 0: as many as usable cores.")
+    ] = 0
+    LocalInstance: Annotated[
+        bool, _says("Workers run on this machine; false places them on ListIP (needs the cluster extra).")
+    ] = True
+    ListIP: Annotated[tuple[str, ...], _says("The machines of a cluster; unused while LocalInstance is true.")] = ()
+    ArgumentUrl: Annotated[_Count, _says("How many pairs a Crawl Worker gets in one set, at most.")] = 5
+    Connections: Annotated[_Count, _says("How many requests a Crawl Worker may have under way at once.")] = 64
+    OpenSites: Annotated[_Count, _says("How many sites a Crawl Worker visits at the same time, at most.")] = 1000
+    VisitPages: Annotated[_Count, _says("How many pages one visit to a site fetches, at most.")] = 5000
+    VisitSeconds: Annotated[
+        _Seconds, _says("After how many seconds a visit to a site ends and its place is given to another.")
+    ] = 600.0
+    MetaKeys: Annotated[_Count, _says("Up to how many known URLs of a site are sent along with a visit.")] = 100_000
+
+    TimeoutConnect: Annotated[_Seconds, _says("Seconds within which a connection must stand, encryption included.")] = 15.0
+    TimeoutIdle: Annotated[_Seconds, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
+    TimeoutTotal: Annotated[_Seconds, _says("Seconds that one document may take from request to last byte.")] = 300.0
+    CaFile: Annotated[str, _says("File of trusted certificate authorities; empty: the system's, else the bundled one.")] = ""
+
+    MaxTries: Annotated[_Count, _says("How often a URL is tried before it counts as gone.")] = 5
+    RetryDelay: Annotated[_Seconds, _says("Seconds before the first new try; every further try waits twice as long.")] = 20.0
+    WaitForRetries: Annotated[_Seconds, _says("A run ends when nothing falls due within this many seconds.")] = 60.0
+    RobotsTtl: Annotated[_Seconds, _says("Seconds for which a robots.txt is trusted.")] = 86400.0
+    RevisitAfter: Annotated[_Seconds, _says("Seconds after which a stored document is due again.")] = 86400.0
+
+    MaxSize: Annotated[_Count, _says("How many records Update Database writes in one transaction, at most.")] = 500
+    BufferBytes: Annotated[
+        Annotated[int, Meta(ge=65536)], _says("How many bytes of records may wait in the Document and URL Buffer.")
+    ] = 64 * 1024 * 1024
+    CompressionLevel: Annotated[Annotated[int, Meta(ge=1, le=9)], _says("zlib level of stored documents: 1 fast, 9 small.")] = 2
+    KeepVersions: Annotated[_Count, _says("How many versions of a document are kept.")] = 3
+    KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
+    StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
+
+    @property
+    def address_delay(self) -> float:
+        """AddressDelay with its default applied."""
+        return self.HostDelay / 10 if self.AddressDelay is None else self.AddressDelay
+
+    @property
+    def address_connections(self) -> int:
+        """AddressConnections with its default applied."""
+        return self.HostConnections * 8 if self.AddressConnections is None else self.AddressConnections
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """Both files with everything applied; `sources` says of each `Map.KEY` and `Work.KEY` where its value came from."""
+
+    map: MapConf
+    work: WorkConf
+    folder: str = "."
+    """The configuration folder, absolute; relative paths start here."""
+    sources: dict[str, str] = {}
+    """"MapConf.toml:12", "--set", or absent for a default."""

@@ -1,0 +1,162 @@
+"""The life of a URL: five states, the moves between them, and the reasons, each in one table.
+
+`docs/life-of-a-url.md` is drawn from these tables (`python -m parcahyd.core.life_cycle` prints it).
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+__all__ = ["MOVES", "REASONS_OF", "SETTINGS_OF", "Event", "Reason", "State", "move"]
+
+
+class State(IntEnum):
+    """Where a URL stands; the number is what the database holds."""
+
+    KNOWN = 0
+    STORED = 1
+    FAILED = 2
+    REFUSED = 3
+    GONE = 4
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+class Event(Enum):
+    """What can happen to a URL."""
+
+    DOCUMENT = "a document was received"
+    UNCHANGED = "the server or the bytes say that nothing changed"
+    REDIRECT = "the server pointed to another URL"
+    FAILURE = "a request failed and may be tried again"
+    LAST_FAILURE = "a request failed and was the last try"
+    MISSING = "the server says that there is no such document"
+    REFUSAL = "a rule of ours forbids the request"
+    SECOND_LOOK = "a rule or its settings changed, or the user asked again"
+
+
+class Reason(Enum):
+    """Why a URL is where it is: a word for programs and a sentence for people."""
+
+    REDIRECT = ("redirect", "The server answered with a redirect; the target is a URL of its own.")
+    UNCHANGED = ("unchanged", "The server confirmed that the stored document is still current.")
+
+    DNS_NO_NAME = ("dns-no-name", "The domain name system knows no such host.")
+    DNS_NO_ADDRESS = ("dns-no-address", "The host exists but has no address.")
+    DNS_FAILURE = ("dns-failure", "The host's name servers did not give an answer.")
+    DNS_TIMEOUT = ("dns-timeout", "The name servers did not answer in time.")
+    CONNECT = ("connect", "No connection could be made to the server.")
+    TLS = ("tls", "The server's certificate or encryption was not acceptable.")
+    TIMEOUT = ("timeout", "The server did not answer in time.")
+    RESET = ("reset", "The connection broke before the answer was complete.")
+    TRUNCATED = ("truncated", "The answer ended before its announced length.")
+    CONTENT_CODING = ("content-coding", "The answer's content coding could not be undone.")
+    PROTOCOL = ("protocol", "The answer did not follow the protocol.")
+    HTTP_ERROR = ("http-error", "The server answered with an error that may pass.")
+    HTTP_REFUSED = ("http-refused", "The server answered that it will not give this document.")
+    UNREACHABLE_SITE = ("unreachable-site", "Too many requests to this site failed in a row; it is left alone for a while.")
+    ROBOTS_UNREACHABLE = ("robots-unreachable", "robots.txt could not be fetched, so nothing may be fetched for now.")
+    ROBOTS_ERROR = ("robots-error", "The server answered robots.txt with an error, so nothing may be fetched for now.")
+    PLUGIN = ("plugin", "A plugin failed on this URL.")
+    PEER = ("peer", "The downloader spoke to an address that was not approved; its answer was thrown away.")
+    STORE = ("store", "The database could not take this record.")
+
+    MISSING = ("missing", "The server says that there is no such document.")
+    OUT_OF_TRIES = ("out-of-tries", "Every try failed; the last failure is in the history.")
+
+    ROBOTS = ("robots", "robots.txt forbids this URL.")
+    SCOPE = ("scope", "The URL lies outside the crawl's scope.")
+    DEPTH = ("depth", "The URL is more links away from a seed than MaxDepth allows.")
+    ADDRESS = ("address", "The host's address is not public and not in AllowAddresses.")
+    SCHEME = ("scheme", "The downloader does not serve this protocol.")
+    SIZE = ("size", "The document is larger than MaxBytes.")
+    REDIRECTS = ("redirects", "The chain of redirects is longer than MaxRedirects.")
+    URL_LENGTH = ("url-length", "The URL is longer than MaxUrlLength.")
+
+    def __init__(self, word: str, sentence: str) -> None:
+        self.word = word
+        self.sentence = sentence
+
+    @classmethod
+    def of(cls, word: str) -> Reason:
+        return _BY_WORD[word]
+
+
+_BY_WORD = {reason.word: reason for reason in Reason}
+
+_ANSWERS = {
+    Event.DOCUMENT: State.STORED,
+    Event.REDIRECT: State.STORED,
+    Event.FAILURE: State.FAILED,
+    Event.LAST_FAILURE: State.GONE,
+    Event.MISSING: State.GONE,
+    Event.REFUSAL: State.REFUSED,
+}
+
+# A stored URL keeps its document through every later failure: `failed` and `gone` say how the last visit went.
+MOVES: dict[State, dict[Event, State]] = {
+    State.KNOWN: _ANSWERS,
+    State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.STORED},
+    State.FAILED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
+    State.REFUSED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
+    State.GONE: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
+}
+
+# Which reasons a state may carry; None stands for "no reason". `verify` checks every row against this.
+REASONS_OF: dict[State, frozenset[Reason | None]] = {
+    State.KNOWN: frozenset({None}),
+    State.STORED: frozenset({None, Reason.REDIRECT}),
+    State.FAILED: frozenset(
+        {
+            Reason.DNS_NO_NAME,
+            Reason.DNS_NO_ADDRESS,
+            Reason.DNS_FAILURE,
+            Reason.DNS_TIMEOUT,
+            Reason.CONNECT,
+            Reason.TLS,
+            Reason.TIMEOUT,
+            Reason.RESET,
+            Reason.TRUNCATED,
+            Reason.CONTENT_CODING,
+            Reason.PROTOCOL,
+            Reason.HTTP_ERROR,
+            Reason.ROBOTS_UNREACHABLE,
+            Reason.ROBOTS_ERROR,
+            Reason.PLUGIN,
+            Reason.PEER,
+            Reason.STORE,
+        }
+    ),
+    State.REFUSED: frozenset(
+        {
+            Reason.ROBOTS,
+            Reason.SCOPE,
+            Reason.DEPTH,
+            Reason.ADDRESS,
+            Reason.SCHEME,
+            Reason.SIZE,
+            Reason.REDIRECTS,
+            Reason.URL_LENGTH,
+        }
+    ),
+    State.GONE: frozenset({Reason.MISSING, Reason.HTTP_REFUSED, Reason.OUT_OF_TRIES}),
+}
+
+# A refused URL is looked at again when one of these settings differs from the last run's.
+SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
+    Reason.ROBOTS: ("Work.UserAgent",),
+    Reason.SCOPE: ("Work.Scope",),
+    Reason.DEPTH: ("Work.MaxDepth",),
+    Reason.ADDRESS: ("Map.AllowAddresses",),
+    Reason.SCHEME: ("Work.DownloaderClass",),
+    Reason.SIZE: ("Work.MaxBytes",),
+    Reason.REDIRECTS: ("Work.MaxRedirects",),
+    Reason.URL_LENGTH: ("Work.MaxUrlLength",),
+}
+
+
+def move(state: State, event: Event) -> State:
+    """The state after the event; KeyError means that the event cannot happen there, which is a bug."""
+    return MOVES[state][event]

@@ -1,0 +1,290 @@
+"""What crosses between boxes: small frozen records that encode to bytes (msgpack) and know nothing of their carrier.
+
+Times are seconds since the epoch. A *site* is scheme, host and port; a *path* is everything after them, query included,
+in canonical form; a *key* is the 64-bit number of a path within its site (signed, as databases have it).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+__all__ = [
+    "Assignment",
+    "BadRecord",
+    "DocRecord",
+    "DueUrl",
+    "Errand",
+    "ErrandRecord",
+    "ExternRecord",
+    "PageRecord",
+    "Pair",
+    "Pause",
+    "ResolvedPair",
+    "RobotsFact",
+    "RobotsStatus",
+    "SeedRecord",
+    "SiteRecord",
+    "UnchangedRecord",
+    "VisitOver",
+    "origin",
+]
+
+
+class _Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The common form: positional on the wire, immutable, invisible to the garbage collector."""
+
+
+class _Tagged(_Record, frozen=True, tag=True):
+    """A record that stands in a queue of several kinds and says its own."""
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
+
+
+def origin(scheme: str, host: str, port: int) -> str:
+    """The beginning of every URL of a site; the default port is not written."""
+    return f"{scheme}://{host}" if _DEFAULT_PORTS.get(scheme) == port else f"{scheme}://{host}:{port}"
+
+
+# --- what a visit starts from: Database -> URL Dispatcher -> ... -> Crawl Worker ---------------------------------------
+
+
+class DueUrl(_Record, frozen=True):
+    """A URL that is to be asked for, with what a conditional request needs."""
+
+    key: int
+    path: str
+    depth: int = 0
+    hops: int = 0
+    """How many redirects led here."""
+    seed: bool = False
+    """The user asked for it, or a redirect of something the user asked for led here."""
+    tries: int = 0
+    state: int = 0
+    etag: str = ""
+    modified: str = ""
+    """The stored document's validators; both empty where there is none."""
+
+
+class RobotsStatus(Enum):
+    """How the last attempt to read a site's robots.txt ended (RFC 9309, section 2.3.1)."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    """The server says that there is none (4xx): everything is allowed."""
+    ERROR = "error"
+    """5xx or 429: nothing is allowed until it is read."""
+    UNREACHABLE = "unreachable"
+    """A network error: nothing is allowed until it is read, and the address is looked up again."""
+    AWAITED = "awaited"
+    """It redirects to another site; the errand is on its way."""
+
+
+class RobotsFact(_Record, frozen=True):
+    """What is known of a site's robots.txt, and until when."""
+
+    status: RobotsStatus
+    text: bytes = b""
+    fetched_at: float = 0.0
+    expires_at: float = 0.0
+    detail: str = ""
+
+
+class Errand(_Record, frozen=True):
+    """A robots.txt that another site's robots.txt redirected to; fetched by whoever visits the site it lies on."""
+
+    asker: int
+    """The site that waits for it."""
+    path: str
+    hops: int
+
+
+class Pair(_Record, frozen=True):
+    """A URL-IP pair: one leased site, its due URLs and its meta-info. One pair is one visit."""
+
+    visit: int
+    site: int
+    scheme: str
+    host: str
+    port: int
+    urls: tuple[DueUrl, ...]
+    addresses: tuple[str, ...] = ()
+    """Blank until a URL Mapper filled it in, or kept from the last visit."""
+    addresses_expire: float = 0.0
+    robots: RobotsFact | None = None
+    failures: int = 0
+    """Visits in a row that found the site unreachable."""
+    known: bytes = b""
+    """The keys of the site's known URLs, ascending, eight bytes each in the machine's order."""
+    whole: bool = True
+    """False when the site has more than MetaKeys URLs: this visit fetches only what it was sent."""
+    errands: tuple[Errand, ...] = ()
+    augmentation: bytes = b""
+    """What the site offers (.TOL, .TVI, bundle), as it was last learned; empty where nothing is known."""
+
+    @property
+    def origin(self) -> str:
+        return origin(self.scheme, self.host, self.port)
+
+
+class ResolvedPair(_Record, frozen=True):
+    """A pair whose addresses passed the address policy, or the reason why none did."""
+
+    pair: Pair
+    addresses: tuple[str, ...] = ()
+    expires_at: float = 0.0
+    reason: str = ""
+    """A Reason's word when there is no address to visit."""
+    detail: str = ""
+
+
+class Assignment(_Record, frozen=True):
+    """A resolved pair with the one address that the Crawl Manager chose for the visit."""
+
+    pair: Pair
+    address: str
+    addresses: tuple[str, ...]
+    """All vetted addresses of the host; stored with the site when the visit is over."""
+    addresses_expire: float
+    pages: int
+    """How many pages the visit may fetch: VisitPages, or what is left of MaxPages."""
+    host_not_before: float = 0.0
+    address_not_before: float = 0.0
+
+
+class Pause(_Record, frozen=True):
+    """Until when a host or an address is not to be asked; survives a restart."""
+
+    subject: str
+    """`host NAME` or `address ADDRESS`."""
+    not_before: float
+
+
+# --- what a visit gives: Crawl Worker -> Document and URL Buffer -> Update Database ------------------------------------
+
+
+class SeedRecord(_Tagged, frozen=True):
+    """ExternLQ: a URL that the user gave."""
+
+    url: str
+
+
+class ExternRecord(_Tagged, frozen=True):
+    """ExternLQ: the fast path of links to other sites. Its loss is harmless, its repetition free."""
+
+    visit: int
+    depth: int
+    urls: tuple[str, ...]
+
+
+class PageRecord(_Tagged, frozen=True):
+    """DocURLQ: an answer that was stored: a document with all links first seen in it, or a redirect with its target."""
+
+    visit: int
+    site: int
+    key: int
+    path: str
+    depth: int
+    hops: int
+    seed: bool
+    fetched_at: float
+    due_at: float
+    status: int
+    address: str
+    headers: bytes
+    etag: str = ""
+    modified: str = ""
+    media_type: str = ""
+    charset: str = ""
+    redirect: str = ""
+    """The absolute target of a redirect; then there is no body."""
+    body: bytes = b""
+    internal: tuple[str, ...] = ()
+    """Paths of this site first seen here; their depth is this page's plus one."""
+    external: tuple[str, ...] = ()
+    """Absolute URLs of other sites first seen here."""
+    links: bytes = b""
+    """Every link of the document as it stands there, `kind TAB href` per line."""
+
+
+class UnchangedRecord(_Tagged, frozen=True):
+    """DocURLQ: the server confirmed what is stored."""
+
+    visit: int
+    site: int
+    key: int
+    path: str
+    checked_at: float
+    due_at: float
+    status: int
+    etag: str = ""
+    modified: str = ""
+
+
+class SiteRecord(_Tagged, frozen=True):
+    """DocURLQ: what a visit learned about its site."""
+
+    visit: int
+    site: int
+    robots: RobotsFact | None = None
+    errand: str = ""
+    """The absolute URL that robots.txt redirected to, on another site."""
+    augmentation: bytes = b""
+
+
+class ErrandRecord(_Tagged, frozen=True):
+    """DocURLQ: the outcome of an errand, for the site that waits for it."""
+
+    visit: int
+    site: int
+    asker: int
+    path: str
+    robots: RobotsFact
+    redirect: str = ""
+    """The absolute URL of the next hop; then `robots` is AWAITED."""
+    hops: int = 0
+
+
+class BadRecord(_Tagged, frozen=True):
+    """BadURLQ: a URL that gave no document: failed, refused or gone, with its reason."""
+
+    visit: int
+    site: int
+    key: int
+    path: str
+    depth: int
+    hops: int
+    seed: bool
+    at: float
+    state: int
+    reason: str
+    due_at: float
+    tries: int
+    status: int = 0
+    detail: str = ""
+    address: str = ""
+    blank_address: bool = False
+    """The address did not answer: resolve the host again before the next visit."""
+
+
+class VisitOver(_Tagged, frozen=True):
+    """The last record of a visit: it releases the site once everything before it is committed."""
+
+    visit: int
+    site: int
+    at: float
+    not_before: float
+    """The site is not leased again before."""
+    pauses: tuple[Pause, ...] = ()
+    addresses: tuple[str, ...] = ()
+    addresses_expire: float = 0.0
+    failures: int = 0
+    pages: int = 0
+    requests: int = 0
+    reason: str = ""
+    """A Reason's word when the site is being spared."""
+
+
+DocRecord = PageRecord | UnchangedRecord | SiteRecord | ErrandRecord
