@@ -73,7 +73,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     Scope: Annotated[
         Literal["site", "domain", "any"],
         _says(
-            'What belongs to the crawl: the seeds\' own sites, their registrable domains, or any site ("site", "domain", "any").'
+            'What belongs to the crawl: "site", the seeds\' own sites; "domain", their registrable domains; "any", everything.'
         ),
     ] = "site"
     MaxDepth: Annotated[

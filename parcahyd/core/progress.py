@@ -1,0 +1,101 @@
+"""What a run tells whoever watches it: a snapshot now and then, and a summary at the end."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+__all__ = ["Observer", "Progress", "RunSummary", "SiteProgress", "WorkerProgress"]
+
+
+class SiteProgress(msgspec.Struct, frozen=True):
+    """A site that is being visited."""
+
+    site: str
+    """scheme://host[:port]."""
+    address: str
+    worker: int
+    pages: int
+    """Answers of this visit so far."""
+    waiting: int
+    """URLs in its LocalQ."""
+
+
+class WorkerProgress(msgspec.Struct, frozen=True):
+    """One Crawl Worker."""
+
+    worker: int
+    pid: int
+    visits: int
+    on_the_wire: int
+    """Requests under way."""
+    waiting: int
+    """URLs in all its LocalQs."""
+    requests: int
+    """Requests answered since it started."""
+    received: int
+    """Bytes of bodies since it started, decoded."""
+    sites: tuple[SiteProgress, ...] = ()
+    """Its busiest visits, at most ten."""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """The run as it stands; counts are of this run."""
+
+    seconds: float
+    stored: int
+    """Documents and redirects committed."""
+    unchanged: int
+    """Documents that the server or the bytes confirmed."""
+    failed: int
+    refused: int
+    gone: int
+    received: int
+    """Bytes of documents committed, decoded."""
+    reasons: dict[str, int]
+    """How often each Reason's word was the outcome."""
+    pages_per_second: float
+    """Over the last interval."""
+    url_ip_queue: int
+    resolved_queue: int
+    open_visits: int
+    """Sites that are leased, on their way or being visited."""
+    buffer_records: int
+    buffer_bytes: int
+    workers: tuple[WorkerProgress, ...]
+    phase: str = "crawling"
+    """`starting`, `crawling`, `waiting` (for retries), `stopping`."""
+    note: str = ""
+    """A sentence for people, such as why the run waits."""
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """How the run ended."""
+
+    outcome: str
+    """`done`, `interrupted`, `limit` (MaxPages), or `failed`."""
+    seconds: float
+    requests: int
+    """Requests answered, robots.txt included."""
+    stored: int
+    unchanged: int
+    failed: int
+    refused: int
+    gone: int
+    received: int
+    reasons: dict[str, int]
+    waiting: dict[str, int]
+    """What is left to do, by kind: `known` URLs, `failed` ones with a try to come."""
+    next_due: float | None
+    """When the next of them falls due, in seconds since the epoch."""
+    notes: tuple[str, ...] = ()
+    """Sentences for people: plugins that misbehaved, workers that were replaced, a database that was slow."""
+
+
+class Observer(Protocol):
+    """Whoever watches a run. Called on the coordinator's loop: return quickly."""
+
+    def progress(self, snapshot: Progress) -> None: ...
+
+    def finished(self, summary: RunSummary) -> None: ...
