@@ -114,6 +114,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     VisitSeconds: Annotated[
         _Seconds, _says("After how many seconds a visit to a site ends and its place is given to another.")
     ] = 600.0
+    LocalUrls: Annotated[_Count, _says("How many URLs wait in the LocalQs of a Crawl Worker together, at most.")] = 200_000
     MetaKeys: Annotated[_Count, _says("Up to how many known URLs of a site are sent along with a visit.")] = 100_000
 
     TimeoutConnect: Annotated[_Seconds, _says("Seconds within which a connection must stand, encryption included.")] = 15.0

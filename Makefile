@@ -1,0 +1,72 @@
+# Everything happens in .venv; nothing outside this folder is touched. `make help` lists the targets.
+PYTHON ?= python3
+SEED ?=
+ARGS ?=
+TESTS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+# Stamps: what is installed is installed again only when its description changed.
+RUNS := $(VENV)/.runs
+DEVELOPS := $(VENV)/.develops
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help run test lint check format docs clean
+
+help:
+	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
+	@echo "make run SEED=URL     crawl URL into ./crawl; ARGS='--set Work.MaxPages=100' adds options"
+	@echo "make test             run the tests; TESTS=tests/rules runs some of them"
+	@echo "make lint             ruff, mypy, import contracts"
+	@echo "make check            lint and test"
+	@echo "make format           let ruff rewrite the sources"
+	@echo "make docs             write the pages and conf files that follow from the code anew"
+	@echo "make clean            remove .venv, caches and build results; crawls stay"
+
+run: $(RUNS)
+ifeq ($(strip $(SEED)),)
+	@$(PY) -m parcahyd.sample tour --into sample-crawl
+else
+	@mkdir -p crawl
+	@cd crawl && ../$(PY) -m parcahyd run --seed '$(subst ','\'',$(SEED))' $(ARGS)
+	@cd crawl && ../$(PY) -m parcahyd status
+endif
+
+test: $(DEVELOPS)
+	@$(PY) -m pytest -n 2 $(TESTS)
+
+lint: $(DEVELOPS)
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+check: lint
+	@$(MAKE) --no-print-directory test
+
+format: $(DEVELOPS)
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+docs: $(DEVELOPS)
+	$(PY) -m parcahyd.cli.life_cycle_page > docs/life-of-a-url.md
+	$(PY) -m parcahyd.config.explaining docs > docs/settings.md
+	$(PY) -m parcahyd.config.explaining conf Map > conf/MapConf.toml
+	$(PY) -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(PY):
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PARCAHYD needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(RUNS): $(PY) pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(DEVELOPS): $(PY) pyproject.toml
+	$(PIP) --editable '.[test,lint]'
+	@touch $(RUNS) $@

@@ -1,0 +1,129 @@
+"""The program `parcahyd`: its commands, found when they are asked for, and what its exit codes mean.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the run failed, or `verify` found something |
+| 2 | the user's mistake: one line on standard error, with a remedy |
+| 130 | interrupted |
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from parcahyd import __version__
+from parcahyd.cli.standard_output import give_up_standard_output
+from parcahyd.cli.wording import one_line
+from parcahyd.core.errors import ParcahydError, UserMistake
+
+__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "main"]
+
+PROGRAM = "parcahyd"
+COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
+COMMANDS = ("run", "status", "urls", "show", "explain", "verify", "config", "plugins", "completion")
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+
+
+class _Commands(click.Group):
+    """Commands by the name of their file."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the signature is click's
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"parcahyd.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            nearest = get_close_matches(args[0], COMMANDS, 1)
+            raise UserMistake(
+                f"there is no command {args[0]!r}", f"did you mean {nearest[0]!r}?" if nearest else "parcahyd --help lists them"
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    PROGRAM,
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="parcahyd %(version)s")
+@click.pass_context
+def application(ctx: click.Context) -> None:
+    """A fast, polite, crash-proof parallel web crawler.
+
+    One command crawls a site into a database; stop it or kill it whenever you like, and the same command goes on where
+    it was. The other commands look at what was stored.
+
+    \b
+    A first crawl, into ./crawl.db:
+      parcahyd run --seed https://www.example.org/
+      parcahyd status
+      parcahyd urls --state stored
+      parcahyd show https://www.example.org/ > page.html
+
+    Settings come from MapConf.toml and WorkConf.toml in the folder given with --conf, else in ./conf, else from the built-in
+    defaults with the database crawl.db in the current folder; --set changes single ones.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; `arguments` are those of the process unless given."""
+    instruction = os.environ.get(COMPLETE_VARIABLE)
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
+    try:
+        return _invoke(list(sys.argv[1:] if arguments is None else arguments))
+    except UserMistake as mistake:
+        return _complain(str(mistake), 2)
+    except click.UsageError as mistake:
+        path = mistake.ctx.command_path if mistake.ctx else PROGRAM
+        message = mistake.format_message().rstrip(".")
+        return _complain(f"{message[:1].lower()}{message[1:]} (see {path} --help)", 2)
+    except click.ClickException as mistake:
+        return _complain(mistake.format_message(), 2)
+    except ParcahydError as failure:
+        return _complain(str(failure), 1)
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        # The reader has what it wanted, as in `parcahyd urls | head`.
+        give_up_standard_output()
+        return 0
+    except OSError as failure:
+        if failure.errno not in _NO_ROOM:
+            raise
+        give_up_standard_output()
+        return _complain(f"the output could not be written: {failure.strerror}", 1)
+
+
+def _invoke(arguments: list[str]) -> int:
+    try:
+        with application.make_context(PROGRAM, arguments) as ctx:
+            code = application.invoke(ctx)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    sys.stdout.flush()
+    return code or 0
+
+
+def _complain(message: str, code: int) -> int:
+    sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
+    return code

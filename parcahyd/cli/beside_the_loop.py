@@ -1,0 +1,74 @@
+"""A run's observer that works on a thread of its own, so that a slow or stopped terminal never holds up the crawl."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import Protocol
+
+from parcahyd.core.progress import Progress, RunSummary
+
+__all__ = ["BesideTheLoop", "Reporter"]
+
+
+class Reporter(Protocol):
+    """What tells the user how a run goes; `close` is called in any case, also when the run never began."""
+
+    def progress(self, snapshot: Progress) -> None: ...
+
+    def finished(self, summary: RunSummary) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class BesideTheLoop:
+    """Hands snapshots to a reporter, always the newest; those that came while it was busy are dropped.
+
+    When the output is gone (a closed pipe, a closed terminal) the reporter is given up and the crawl goes on.
+    """
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._changed = threading.Condition()
+        self._snapshot: Progress | None = None
+        self._summary: RunSummary | None = None
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="reporter", daemon=True)
+        self._thread.start()
+
+    def progress(self, snapshot: Progress) -> None:
+        with self._changed:
+            self._snapshot = snapshot
+            self._changed.notify()
+
+    def finished(self, summary: RunSummary) -> None:
+        with self._changed:
+            self._summary = summary
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Wait until everything that was handed in has been told."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            with suppress(OSError):
+                while self._tell_next():
+                    pass
+        finally:
+            with suppress(OSError):
+                self._reporter.close()
+
+    def _tell_next(self) -> bool:
+        with self._changed:
+            self._changed.wait_for(lambda: self._snapshot or self._summary or self._closing)
+            snapshot, summary, closing = self._snapshot, self._summary, self._closing
+            self._snapshot = self._summary = None
+        if snapshot is not None:
+            self._reporter.progress(snapshot)
+        if summary is not None:
+            self._reporter.finished(summary)
+        return not closing

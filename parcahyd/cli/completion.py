@@ -1,0 +1,27 @@
+"""`parcahyd completion`: the script that teaches a shell to complete our commands, options and settings."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print the completion script of a shell.
+
+    \b
+    Put it where your shell looks for such scripts:
+      bash   parcahyd completion bash > ~/.local/share/bash-completion/completions/parcahyd
+      zsh    parcahyd completion zsh > ~/.zfunc/_parcahyd      (with ~/.zfunc in $fpath before compinit)
+      fish   parcahyd completion fish > ~/.config/fish/completions/parcahyd.fish
+
+    Or load it into the running shell: source <(parcahyd completion bash)
+    """
+    from click.shell_completion import shell_complete
+
+    from parcahyd.cli.application import COMPLETE_VARIABLE, PROGRAM, application
+
+    return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, f"{shell}_source")

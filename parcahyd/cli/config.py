@@ -1,0 +1,49 @@
+"""`parcahyd config`: every setting in force, and where its value comes from."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, read_configuration
+
+__all__ = ["command"]
+
+_WIDEST = 60
+"""A longer value does not push the sources of all the others to the right."""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, with each setting's default, type and meaning.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Show every setting in force, and where its value comes from.
+
+    The source is the file and line, `--set`, or `default`. Passwords are hidden. docs/settings.md explains the settings.
+
+    \b
+    Examples:
+      parcahyd config --conf conf/
+      parcahyd config --set Work.HostDelay=0.5 | grep -v 'default$'
+      parcahyd config --json
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.config.database_url import shown_database_url
+    from parcahyd.config.explaining import explain
+
+    lines = list(explain(configuration))
+    database = shown_database_url(configuration)
+    if as_json:
+        import msgspec
+
+        told = {"folder": configuration.folder, "database": database, "settings": lines}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        return
+    names = max(len(line.name) for line in lines)
+    values = min(max(len(line.value) for line in lines), _WIDEST)
+    click.echo(f"# folder    {configuration.folder}")
+    click.echo(f"# database  {database}")
+    for line in lines:
+        click.echo(f"{line.name:{names}}  {line.value:{values}}  {line.source}")

@@ -1,0 +1,110 @@
+"""A run told to people: a display that is drawn anew on the terminal, and the summary that stays."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from parcahyd.cli.summary import summary_lines
+from parcahyd.cli.wording import counts, plain, plural, size, span
+from parcahyd.core.progress import Progress, RunSummary
+
+__all__ = ["LiveDisplay", "draw"]
+
+_ROWS_OF_THE_REST = 12
+"""Lines that the head, the table headings and the workers' table take on a small machine."""
+
+
+class LiveDisplay:
+    """Draws every snapshot over the one before; when the run is over the summary takes its place."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        self._live: Live | None = None
+
+    def progress(self, snapshot: Progress) -> None:
+        if self._live is None:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+        rows = self._console.height - _ROWS_OF_THE_REST - len(snapshot.workers)
+        self._live.update(draw(snapshot, max(rows, 1)), refresh=True)
+
+    def finished(self, summary: RunSummary) -> None:
+        self.close()
+        for line in summary_lines(summary, time.time()):
+            self._console.print(Text(line))
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def draw(snapshot: Progress, site_rows: int) -> RenderableType:
+    """The picture of a snapshot, with at most so many sites, the busiest first."""
+    parts: list[RenderableType] = [_head(snapshot), Text(), _sites(snapshot, site_rows), Text(), _workers(snapshot)]
+    return Group(*parts)
+
+
+def _head(snapshot: Progress) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold")
+    grid.add_column()
+    note = f": {snapshot.note}" if snapshot.note else ""
+    grid.add_row("run", _foreign(f"{span(snapshot.seconds)}, {snapshot.phase}{note}"))
+    grid.add_row(
+        "pages",
+        f"{snapshot.stored:,} stored, {snapshot.unchanged:,} unchanged, "
+        f"{snapshot.pages_per_second:,.1f} per second, {size(snapshot.received)}",
+    )
+    grid.add_row(
+        "queues",
+        f"URL-IP {snapshot.url_ip_queue:,}, resolved {snapshot.resolved_queue:,}, "
+        f"LocalQ {sum(worker.waiting for worker in snapshot.workers):,}, "
+        f"buffer {snapshot.buffer_records:,} ({size(snapshot.buffer_bytes)}), {plural(snapshot.open_visits, 'open visit')}",
+    )
+    grid.add_row("others", f"{snapshot.failed:,} failed, {snapshot.refused:,} refused, {snapshot.gone:,} gone")
+    grid.add_row("reasons", counts(snapshot.reasons, most=5) or "none")
+    return grid
+
+
+def _sites(snapshot: Progress, rows: int) -> RenderableType:
+    table = _table("site", "address", "#pages", "#waiting", "#worker")
+    sites = [site for worker in snapshot.workers for site in worker.sites]
+    for site in sorted(sites, key=lambda site: (-site.waiting, -site.pages, site.site))[:rows]:
+        table.add_row(_foreign(site.site), _foreign(site.address), f"{site.pages:,}", f"{site.waiting:,}", str(site.worker))
+    return table
+
+
+def _workers(snapshot: Progress) -> RenderableType:
+    table = _table("worker", "#process", "#visits", "#on the wire", "#waiting", "#requests", "#received")
+    for worker in snapshot.workers:
+        table.add_row(
+            str(worker.worker),
+            str(worker.pid),
+            f"{worker.visits:,}",
+            f"{worker.on_the_wire:,}",
+            f"{worker.waiting:,}",
+            f"{worker.requests:,}",
+            size(worker.received),
+        )
+    return table
+
+
+def _foreign(text: str) -> Text:
+    """Words that others chose: never taken for rich's markup, never able to steer the terminal."""
+    return Text(plain(text))
+
+
+def _table(*headings: str) -> Table:
+    """A table without lines; a heading that begins with # stands over numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(
+            heading.lstrip("#"), justify="right" if heading.startswith("#") else "left", overflow="ellipsis", no_wrap=True
+        )
+    return table

@@ -1,0 +1,84 @@
+"""`parcahyd run`: crawl until nothing is due."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, read_configuration
+
+if TYPE_CHECKING:
+    from parcahyd.cli.beside_the_loop import Reporter
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option(
+    "--seed",
+    "seeds",
+    multiple=True,
+    metavar="URL",
+    help="A URL to start from, besides Seeds in WorkConf.toml. May be repeated.",
+)
+@click.option("--forever", is_flag=True, help="Do not end when everything is stored: keep the documents fresh.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often a line of JSON is written where standard output is not a terminal.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only mistakes and failures are told.")
+@crawl_options
+def command(
+    folder: Path | None, overrides: tuple[str, ...], seeds: tuple[str, ...], forever: bool, interval: float, quiet: bool
+) -> int:
+    """Crawl until nothing is due, or go on where a crawl was stopped.
+
+    The links of every stored page are followed within the scope (by default the seeds' own sites), as robots.txt
+    allows, one request per second and host. A page that is stored and fresh is not asked for again.
+
+    On a terminal a display shows how it goes; elsewhere one line of JSON is written per interval, and one at the end.
+
+    Ctrl-C ends the run cleanly: what is on the wire is finished and stored (exit code 130). A second Ctrl-C ends it at
+    once. Either way nothing is lost, and the same command goes on.
+
+    \b
+    Examples:
+      parcahyd run --seed https://www.example.org/
+      parcahyd run --seed https://www.example.org/ --set Work.MaxPages=100
+      parcahyd run --conf conf/
+      parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.cli.beside_the_loop import BesideTheLoop
+    from parcahyd.topology import crawl
+
+    observer = BesideTheLoop(_reporter(interval, quiet))
+    try:
+        return crawl(configuration, seeds, forever=forever, observer=observer)
+    finally:
+        observer.close()
+
+
+def _reporter(interval: float, quiet: bool) -> Reporter:
+    if quiet:
+        from parcahyd.cli.silence import Silence
+
+        return Silence()
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        if console.is_interactive:
+            from parcahyd.cli.live_display import LiveDisplay
+
+            return LiveDisplay(console)
+    from parcahyd.cli.json_lines import JsonLines
+
+    return JsonLines(sys.stdout.buffer, interval)

@@ -1,0 +1,72 @@
+"""Numbers, times and foreign text in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+__all__ = ["counts", "due", "moment", "one_line", "plain", "plural", "size", "span"]
+
+_SIZES = ("kB", "MB", "GB", "TB", "PB")
+_SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
+
+
+def size(number: int) -> str:
+    """Bytes in the unit that keeps the number short: `999 B`, `1.5 kB`, `23.4 MB` (powers of ten)."""
+    if number < 1000:
+        return f"{number} B"
+    amount, units = number / 1000, iter(_SIZES)
+    unit = next(units)
+    while amount >= 999.95 and unit != _SIZES[-1]:
+        amount, unit = amount / 1000, next(units)
+    return f"{amount:.1f} {unit}"
+
+
+def span(seconds: float) -> str:
+    """A length of time in at most two units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `4 d 6 h`."""
+    if seconds < 9.95:
+        return f"{max(seconds, 0.0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    unit, name, smaller, smaller_name = next(row for row in _SPANS if whole < row[4])[:4]
+    rest = whole % unit // smaller
+    return f"{whole // unit} {name}" + (f" {rest} {smaller_name}" if rest else "")
+
+
+def moment(at: float) -> str:
+    """A point in time, in UTC: `2026-03-04 05:06:07Z`."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    except (OverflowError, ValueError):
+        return "beyond the calendar"
+
+
+def due(at: float, now: float) -> str:
+    """When something falls due: `2026-03-04 05:06:07Z (in 3 min)`, or `now` for what is past."""
+    return f"{moment(at)} (in {span(at - now)})" if at > now else f"now (since {moment(at)})"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 page`, `2 pages`, `1,000 pages`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def counts(numbers: Mapping[str, int], most: int | None = None) -> str:
+    """Words with their numbers, most frequent first: `robots 12, scope 3`; what is beyond `most` is summed up."""
+    ordered = sorted(((word, number) for word, number in numbers.items() if number), key=lambda item: (-item[1], item[0]))
+    shown = [f"{word} {number:,}" for word, number in ordered[:most]]
+    rest = sum(number for _, number in ordered[len(shown) :])
+    return ", ".join([*shown, f"others {rest:,}"] if rest else shown)
+
+
+def plain(text: str) -> str:
+    """Foreign text with everything that could steer a terminal written out, such as `\\x1b`; line ends too."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def one_line(text: str) -> str:
+    """Our own message on one line, whatever foreign text is in it."""
+    return plain(" ".join(text.split()))

@@ -1,0 +1,322 @@
+"""Tells the settings: to people, as commented conf files, and as docs/settings.md; all of it follows from `schema.py`.
+
+`python -m parcahyd.config.explaining` with `conf Map`, `conf Work` or `docs` prints conf/MapConf.toml, conf/WorkConf.toml
+or docs/settings.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import inspect
+
+from parcahyd.config.database_url import DATABASE_KEYS, without_password
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+
+__all__ = [
+    "Conf",
+    "Declared",
+    "SettingLine",
+    "declared",
+    "explain",
+    "main",
+    "plain",
+    "render_conf",
+    "render_docs",
+    "shown",
+    "toml_text",
+]
+
+Conf = Literal["Map", "Work"]
+"""Which of the two files."""
+
+_CONFS: dict[Conf, type[MapConf | WorkConf]] = {"Map": MapConf, "Work": WorkConf}
+
+_SECTIONS: dict[Conf, dict[str, str]] = {
+    "Map": {
+        "DbUrl": "Database",
+        "DnsResolverClass": "Mappers",
+        "AllowAddresses": "Addresses and names",
+        "PluginDir": "Plugins",
+    },
+    "Work": {
+        "DbUrl": "Database",
+        "DownloaderClass": "Downloader",
+        "Seeds": "Seeds and scope",
+        "UserAgent": "Politeness",
+        "MaxInstances": "Workers",
+        "TimeoutConnect": "Time limits and trust",
+        "MaxTries": "Retries and revisits",
+        "MaxSize": "Storage and stopping",
+    },
+}
+"""Each section by the key that opens it; a section ends where the next one opens, in the schema's order."""
+
+_COMMENT_WIDTH = 100
+_LONGEST_SHOWN = 80
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """One key as the schema declares it."""
+
+    key: str
+    annotation: Any
+    """What `msgspec.convert` checks a value against."""
+    kind: str
+    """The annotation in words that follow "expected": "a number of at least 0"."""
+    default: Any
+    sentence: str
+    is_text: bool
+    """The value is written as text: what stands behind `--set KEY=` needs no quotes."""
+    choices: tuple[str, ...]
+    """The only values there are, or empty."""
+
+
+class SettingLine(msgspec.Struct, frozen=True):
+    """One setting as it is in force, in texts ready to be shown; passwords are hidden."""
+
+    name: str
+    """As `--set` takes it: "Work.HostDelay"."""
+    value: str
+    """In TOML; "unset" for a key that is left out and has no default of its own."""
+    default: str
+    source: str
+    """"MapConf.toml:12", "--set" or "default"."""
+    sentence: str
+    kind: str
+
+
+@functools.cache
+def declared(which: Conf) -> dict[str, Declared]:
+    """The keys of one file, in the schema's order."""
+    struct = _CONFS[which]
+    annotations = get_type_hints(struct, include_extras=True)
+    fields = inspect.type_info(struct)
+    assert isinstance(fields, inspect.StructType)  # noqa: S101 - both are structs; tells the type checker so
+    return {field.name: _declared(field, annotations[field.name]) for field in fields.fields}
+
+
+def explain(configuration: Configuration) -> Iterator[SettingLine]:
+    """Every setting in force, MapConf's first, each in the schema's order."""
+    for which, conf in _both(configuration):
+        for key, setting in declared(which).items():
+            name = f"{which}.{key}"
+            yield SettingLine(
+                name=name,
+                value=toml_text(_without_secret(key, getattr(conf, key))),
+                default=toml_text(setting.default),
+                source=configuration.sources.get(name, "default"),
+                sentence=setting.sentence,
+                kind=_kind_with_unset(setting),
+            )
+
+
+def toml_text(value: object) -> str:
+    """A value as TOML writes it, always in one line; None, which TOML cannot write, is "unset"."""
+    match value:
+        case None:
+            return "unset"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'"{"".join(map(_escaped, value))}"'
+        case list() | tuple():
+            return f"[{', '.join(map(toml_text, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{toml_text(key)} = {toml_text(item)}' for key, item in value.items())}}}"
+    return str(value)
+
+
+def shown(value: object) -> str:
+    """A value for a message: as TOML writes it, cut when it is long."""
+    return _cut(toml_text(value))
+
+
+def plain(text: str) -> str:
+    """A name for a message: the text itself in one line, cut when it is long."""
+    return _cut(text if text.isprintable() else toml_text(text)[1:-1])
+
+
+def render_conf(which: Conf) -> str:
+    """One whole conf file: every key with its default, and its sentence as a comment."""
+    lines = [
+        *_commented(f"{which}Conf.toml. {_CONFS[which].__doc__}"),
+        "#",
+        *_commented(
+            "Every key stands here with its default; a key that is left out keeps it. "
+            f"`--set {which}.KEY=VALUE` on the command line goes before this file, "
+            "`parcahyd config` shows what is in force and why. Relative paths start in this folder."
+        ),
+    ]
+    for title, settings in _sections(which):
+        lines += ["", "", f"# ---- {title} {'-' * (_COMMENT_WIDTH - len(title) - 8)}"]
+        if which == "Work" and settings[0].key in DATABASE_KEYS:
+            lines += ["", *_commented("The database keys of MapConf.toml serve both files; given here too, they must agree.")]
+            lines += [f"# {setting.key} = {toml_text(setting.default)}" for setting in settings]
+            continue
+        for setting in settings:
+            lines += ["", *_commented(setting.sentence), _assignment(setting)]
+    return "\n".join(lines) + "\n"
+
+
+def render_docs() -> str:
+    """The whole of docs/settings.md."""
+    parts = [_DOCS_OPENING]
+    for which, struct in _CONFS.items():
+        parts.append(f"## {which}Conf.toml\n\n{struct.__doc__}\n")
+        for title, settings in _sections(which):
+            rows = "\n".join(map(_table_row, settings))
+            parts.append(f"### {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints what the arguments name; 2 and a line of usage when they name nothing."""
+    match arguments:
+        case ["conf", "Map"]:
+            sys.stdout.write(render_conf("Map"))
+        case ["conf", "Work"]:
+            sys.stdout.write(render_conf("Work"))
+        case ["docs"]:
+            sys.stdout.write(render_docs())
+        case _:
+            sys.stderr.write("usage: python -m parcahyd.config.explaining conf Map | conf Work | docs\n")
+            return 2
+    return 0
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _both(configuration: Configuration) -> tuple[tuple[Conf, MapConf | WorkConf], ...]:
+    return ("Map", configuration.map), ("Work", configuration.work)
+
+
+def _declared(field: inspect.Field, annotation: Any) -> Declared:
+    kind, sentence = field.type, ""
+    if isinstance(kind, inspect.Metadata):
+        sentence = (kind.extra_json_schema or {}).get("description", "")
+        kind = kind.type
+    if isinstance(kind, inspect.UnionType):
+        # The other side is None: TOML cannot write it, so nobody has to be told of it.
+        kind = next(side for side in kind.types if not isinstance(side, inspect.NoneType))
+    return Declared(
+        key=field.name,
+        annotation=annotation,
+        kind=_in_words(kind),
+        default=field.default,
+        sentence=sentence,
+        is_text=isinstance(kind, inspect.StrType | inspect.LiteralType),
+        choices=tuple(map(str, kind.values)) if isinstance(kind, inspect.LiteralType) else (),
+    )
+
+
+def _in_words(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.IntType():
+            return "a whole number" + _range_in_words(kind)
+        case inspect.FloatType():
+            return "a number" + _range_in_words(kind)
+        case inspect.LiteralType():
+            return f"one of {', '.join(map(toml_text, kind.values))}"
+        case inspect.StrType():
+            return "text" if kind.pattern is None else "text of printable ASCII characters that starts with no space"
+        case inspect.VarTupleType():
+            return "a list of texts"
+    raise NotImplementedError(f"a setting of type {kind}")
+
+
+def _range_in_words(kind: inspect.IntType | inspect.FloatType) -> str:
+    if kind.ge is None:
+        return ""
+    return f" of at least {kind.ge:.15g}" if kind.le is None else f" from {kind.ge:.15g} to {kind.le:.15g}"
+
+
+def _kind_with_unset(setting: Declared) -> str:
+    return f"{setting.kind}, or unset" if setting.default is None else setting.kind
+
+
+def _without_secret(key: str, value: object) -> object:
+    if key == "DbUrl":
+        return without_password(str(value))
+    if key == "DbPassword" and value and not str(value).startswith("env:"):
+        return "***"
+    return value
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04X}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08X}"
+
+
+def _sections(which: Conf) -> Iterator[tuple[str, list[Declared]]]:
+    opening, settings = _SECTIONS[which], declared(which)
+    title, members = "", list[Declared]()
+    for key, setting in settings.items():
+        if key in opening:
+            if members:
+                yield title, members
+            title, members = opening[key], []
+        members.append(setting)
+    yield title, members
+
+
+def _commented(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _assignment(setting: Declared) -> str:
+    if setting.default is None:
+        return f"# {setting.key} = ...  # {setting.kind}"
+    return f"{setting.key} = {toml_text(setting.default)}"
+
+
+def _table_row(setting: Declared) -> str:
+    cells = (f"`{setting.key}`", _kind_with_unset(setting), f"`{toml_text(setting.default)}`", setting.sentence)
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+_DOCS_OPENING = """\
+# Settings
+
+This page and the files in `conf/` follow from `parcahyd/config/schema.py`, and a test compares them. After a change there:
+
+    python -m parcahyd.config.explaining conf Map > conf/MapConf.toml
+    python -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
+    python -m parcahyd.config.explaining docs > docs/settings.md
+
+## Where a value comes from
+
+1. `--set Work.HostDelay=0` and `--set 'Map.AllowAddresses=["127.0.0.0/8"]'` on the command line come first. The value is TOML;
+   a text needs no quotes (`--set Work.Scope=any`), and of two for one key the later one counts. A key that may be unset is
+   unset by leaving the value out: `--set Work.MaxPages=`.
+2. Then `MapConf.toml` and `WorkConf.toml` in the folder that `--conf` names. Either may be missing. All keys stand at the top
+   level, without tables.
+3. Then the defaults below.
+
+`parcahyd config` shows every value in force and where it came from. A key that is not known, a value of the wrong type and one
+out of range stop the start with one line: file, line, key, what is wrong, and the nearest valid key or the values allowed.
+
+- `DbUrl`, `DbName`, `DbUser` and `DbPassword` given in one file serve both; two different values are an error. A password is
+  best kept out of the files: `DbPassword = "env:PARCAHYD_DB_PASSWORD"` reads it from that environment variable.
+- Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
+- `LocalInstance = false` is refused for now: the cluster comes as an extra, `parcahyd[cluster]`.
+- `DnsResloverClass`, as the paper's table spells it, is understood as `DnsResolverClass`, with a hint.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

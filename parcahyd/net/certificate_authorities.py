@@ -1,0 +1,36 @@
+"""Which certificate authorities are trusted: the configured file, else the system's, else the bundled one."""
+
+from __future__ import annotations
+
+import os
+import ssl
+
+from parcahyd.core.errors import ConfigurationError
+
+__all__ = ["authorities_file"]
+
+# Where Linux distributions, the BSDs and Homebrew keep their bundle, for a Python that was built elsewhere.
+_SYSTEM_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/usr/local/etc/openssl/cert.pem",
+    "/opt/homebrew/etc/openssl@3/cert.pem",
+)
+
+
+def authorities_file(configured: str) -> str:
+    """The path of a PEM file; a configured one that cannot be read is the user's mistake, never replaced by another."""
+    if configured:
+        if not os.access(configured, os.R_OK) or os.path.isdir(configured):
+            raise ConfigurationError(
+                f'CaFile "{configured}" cannot be read', "name a readable PEM file, or leave CaFile empty for the system's"
+            )
+        return configured
+    for candidate in (ssl.get_default_verify_paths().cafile, *_SYSTEM_FILES):
+        if candidate and os.access(candidate, os.R_OK):
+            return candidate
+    import certifi
+
+    return certifi.where()

@@ -1,0 +1,90 @@
+"""What libcurl's error numbers mean to a crawl. The numbers are part of libcurl's ABI; pycurl names only some of them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from parcahyd.core.ports import DownloadFault
+
+__all__ = ["CurlError", "fault_of", "ftp_status_of"]
+
+
+class CurlError(IntEnum):
+    """The error numbers that are told apart here, under libcurl's names."""
+
+    COULDNT_RESOLVE_PROXY = 5
+    COULDNT_RESOLVE_HOST = 6
+    COULDNT_CONNECT = 7
+    REMOTE_ACCESS_DENIED = 9
+    PARTIAL_FILE = 18
+    FTP_COULDNT_RETR_FILE = 19
+    WRITE_ERROR = 23
+    OPERATION_TIMEDOUT = 28
+    SSL_CONNECT_ERROR = 35
+    INTERFACE_FAILED = 45
+    GOT_NOTHING = 52
+    SEND_ERROR = 55
+    RECV_ERROR = 56
+    SSL_CERTPROBLEM = 58
+    SSL_CIPHER = 59
+    PEER_FAILED_VERIFICATION = 60
+    BAD_CONTENT_ENCODING = 61
+    FILESIZE_EXCEEDED = 63
+    LOGIN_DENIED = 67
+    SSL_CACERT_BADFILE = 77
+    REMOTE_FILE_NOT_FOUND = 78
+    SSL_ISSUER_ERROR = 83
+    SSL_INVALIDCERTSTATUS = 91
+    HTTP2_STREAM = 92
+
+
+_FAULTS: dict[int, DownloadFault] = {
+    CurlError.COULDNT_RESOLVE_PROXY: DownloadFault.CONNECT,
+    CurlError.COULDNT_RESOLVE_HOST: DownloadFault.CONNECT,
+    CurlError.COULDNT_CONNECT: DownloadFault.CONNECT,
+    CurlError.INTERFACE_FAILED: DownloadFault.CONNECT,
+    CurlError.SSL_CONNECT_ERROR: DownloadFault.TLS,
+    CurlError.SSL_CERTPROBLEM: DownloadFault.TLS,
+    CurlError.SSL_CIPHER: DownloadFault.TLS,
+    CurlError.PEER_FAILED_VERIFICATION: DownloadFault.TLS,
+    CurlError.SSL_CACERT_BADFILE: DownloadFault.TLS,
+    CurlError.SSL_ISSUER_ERROR: DownloadFault.TLS,
+    CurlError.SSL_INVALIDCERTSTATUS: DownloadFault.TLS,
+    CurlError.OPERATION_TIMEDOUT: DownloadFault.TIMEOUT,
+    CurlError.GOT_NOTHING: DownloadFault.RESET,
+    CurlError.SEND_ERROR: DownloadFault.RESET,
+    CurlError.RECV_ERROR: DownloadFault.RESET,
+    # One stream of a connection that was reset is what a reset connection is to HTTP/1.1 (RFC 9113, section 5.4.2).
+    CurlError.HTTP2_STREAM: DownloadFault.RESET,
+    CurlError.PARTIAL_FILE: DownloadFault.TRUNCATED,
+    CurlError.BAD_CONTENT_ENCODING: DownloadFault.CONTENT_CODING,
+    # The sink refused. Ours does so for size only, which is known before this table is asked; what is left are bytes that
+    # follow the end of a compressed stream.
+    CurlError.WRITE_ERROR: DownloadFault.CONTENT_CODING,
+    CurlError.FILESIZE_EXCEEDED: DownloadFault.SIZE,
+}
+
+# What an ftp server says no with, in the words of HTTP: the crawl knows what to do with those.
+_FTP_REFUSALS: dict[int, int] = {
+    CurlError.REMOTE_FILE_NOT_FOUND: 404,
+    CurlError.FTP_COULDNT_RETR_FILE: 404,
+    CurlError.REMOTE_ACCESS_DENIED: 404,
+    CurlError.LOGIN_DENIED: 403,
+}
+
+
+def fault_of(number: int) -> DownloadFault:
+    """The fault behind a libcurl error; one that is not listed is a breach of the protocol."""
+    return _FAULTS.get(number, DownloadFault.PROTOCOL)
+
+
+def ftp_status_of(number: int, reply: int) -> int:
+    """The HTTP status that stands for an ftp outcome, or 0 where it is a fault.
+
+    A reply of the 400s means "not now" (RFC 959, section 4.2.1), so it becomes 503 whatever was asked.
+    """
+    if number == 0:
+        return 200
+    if number not in _FTP_REFUSALS:
+        return 0
+    return 503 if 400 <= reply < 500 else _FTP_REFUSALS[number]

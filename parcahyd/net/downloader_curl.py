@@ -1,0 +1,208 @@
+"""The default downloader: libcurl's multi interface, with the worker's event loop as its reactor.
+
+`start` arms a pooled handle and adds it to the multi. libcurl then says which sockets it waits for and when it wants to be
+woken; the loop wakes it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
+between a ready socket and `done`.
+
+ftp: a file that was transferred has status 200 and no headers; a folder's body is the listing as the server sends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import Callable
+
+import pycurl
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import UserMistake
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.net.certificate_authorities import authorities_file
+from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
+from parcahyd.net.curl_transfer import Done, Transfer
+
+__all__ = ["CurlDownloader"]
+
+# From here on MAXFILESIZE stops bodies of unknown length and an answer's headers are limited by libcurl itself.
+_OLDEST_LIBCURL = (8, 4, 0)
+
+# How many times within TimeoutIdle the transfers are looked at. An idle one is given up after TimeoutIdle and at most one
+# look more. libcurl's own LOW_SPEED_TIME would be late: it compares a mean over six seconds, in whole seconds.
+_LOOKS = 4
+
+_CONNECTIONS_KEPT = 4
+
+
+class CurlDownloader:
+    """Fetches with libcurl; see `parcahyd.core.ports.Downloader` for the contract. Time limits of 0 mean no limit."""
+
+    schemes = frozenset({"http", "https", "ftp"})
+
+    def __init__(
+        self,
+        conf: WorkConf,
+        loop: asyncio.AbstractEventLoop,
+        sockets: Callable[[asyncio.AbstractEventLoop, Ready], Sockets] = watch_sockets,
+    ) -> None:
+        _require_recent_libcurl()
+        self._conf = conf
+        self._loop = loop
+        self._authorities = authorities_file(conf.CaFile)
+        self._active: dict[pycurl.Curl, Transfer] = {}
+        self._idle: list[Transfer] = []
+        self._closed = False
+        self._wake_soon = False
+        self._wake_at = float("inf")
+        self._alarm: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
+        self._sockets = sockets(loop, self._sockets_ready)
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_alarm)
+        self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, _connections_kept(conf.Connections))
+
+    def start(self, request: DownloadRequest, done: Done) -> None:
+        if self._closed:
+            self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.CANCELLED, detail="closed"))
+            return
+        transfer = self._idle.pop() if self._idle else Transfer(self._conf, self._authorities)
+        try:
+            transfer.begin(request, done)
+            self._multi.add_handle(transfer.curl)
+        except (pycurl.error, ValueError, TypeError, OSError) as error:
+            transfer.close()
+            self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.PROTOCOL, detail=str(error)))
+            return
+        self._active[transfer.curl] = transfer
+        if self._look is None and self._conf.TimeoutIdle:
+            self._look = self._loop.call_later(self._conf.TimeoutIdle / _LOOKS, self._look_for_idle)
+
+    def cancel_all(self) -> None:
+        for transfer in list(self._active.values()):
+            self._give_up(transfer, DownloadFault.CANCELLED, "cancelled")
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if not self._loop.is_closed():
+            self.cancel_all()
+        for timer in (self._alarm, self._look):
+            if timer is not None:
+                timer.cancel()
+        for curl in self._active:
+            self._multi.remove_handle(curl)
+        for transfer in (*self._active.values(), *self._idle):
+            transfer.close()
+        self._active.clear()
+        self._idle.clear()
+        self._multi.close()
+        self._sockets.close()
+
+    def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
+        self._sockets.watch(wanted, descriptor)
+
+    def _set_alarm(self, milliseconds: int) -> None:
+        """libcurl's wish to be woken, kept lazily: an alarm that rings too early looks at the clock and is set again."""
+        if milliseconds < 0 or self._closed:
+            self._wake_at = float("inf")
+        elif milliseconds == 0:
+            self._wake_at = float("inf")
+            if not self._wake_soon:
+                self._wake_soon = True
+                self._loop.call_soon(self._wake)
+        else:
+            self._wake_at = self._loop.time() + milliseconds * 0.001
+            if self._alarm is None:
+                self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+            elif self._wake_at < self._alarm.when():
+                self._alarm.cancel()
+                self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+
+    def _alarm_rings(self) -> None:
+        self._alarm = None
+        if self._wake_at == float("inf"):
+            return
+        if self._loop.time() < self._wake_at:
+            self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+            return
+        self._wake()
+
+    def _wake(self) -> None:
+        self._wake_soon = False
+        self._sockets_ready([(pycurl.SOCKET_TIMEOUT, 0)])
+
+    def _sockets_ready(self, ready: list[tuple[int, int]]) -> None:
+        if self._closed:
+            return
+        running = len(self._active)
+        act = self._multi.socket_action
+        for descriptor, events in ready:
+            _, running = act(descriptor, events)
+        if running < len(self._active):
+            self._collect()
+
+    def _collect(self) -> None:
+        """Take every finished transfer out before any `done` is called: that may start others on the same handles."""
+        outcomes: list[tuple[Done, DownloadResult]] = []
+        waiting = 1
+        while waiting:
+            waiting, succeeded, failed = self._multi.info_read()
+            outcomes += [self._retire(curl, 0, "") for curl in succeeded]
+            outcomes += [self._retire(*failure) for failure in failed]
+        for done, result in outcomes:
+            self._tell(done, result)
+
+    def _retire(self, curl: pycurl.Curl, number: int, text: str) -> tuple[Done, DownloadResult]:
+        transfer = self._active.pop(curl)
+        self._multi.remove_handle(curl)
+        done = transfer.done
+        result = transfer.finish(number, text)
+        self._idle.append(transfer)
+        return done, result
+
+    def _give_up(self, transfer: Transfer, fault: DownloadFault, detail: str) -> None:
+        del self._active[transfer.curl]
+        self._multi.remove_handle(transfer.curl)
+        done = transfer.done
+        self._loop.call_soon(self._tell, done, transfer.give_up(fault, detail))
+        self._idle.append(transfer)
+
+    def _look_for_idle(self) -> None:
+        self._look = None
+        for transfer in list(self._active.values()):
+            received = transfer.received()
+            if received != transfer.progress:
+                transfer.progress = received
+                transfer.quiet = 0
+                continue
+            transfer.quiet += 1
+            if transfer.quiet >= _LOOKS:
+                self._give_up(transfer, DownloadFault.TIMEOUT, f"no byte for {self._conf.TimeoutIdle:g} s")
+        if self._active:
+            self._look = self._loop.call_later(self._conf.TimeoutIdle / _LOOKS, self._look_for_idle)
+
+    def _tell(self, done: Done, result: DownloadResult) -> None:
+        try:
+            done(result)
+        except Exception as error:
+            self._loop.call_exception_handler({"message": "a downloader's callback raised", "exception": error})
+
+
+def _connections_kept(connections: int) -> int:
+    """How many connections stay open for reuse: a few for each request under way, within half of the open files allowed."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _CONNECTIONS_KEPT * connections
+    return most if files == resource.RLIM_INFINITY else max(1, min(most, files // 2))
+
+
+def _require_recent_libcurl() -> None:
+    number: int = pycurl.version_info()[2]
+    found = (number >> 16, number >> 8 & 255, number & 255)
+    if found < _OLDEST_LIBCURL:
+        raise UserMistake(
+            f"libcurl {'.'.join(map(str, found))} is too old for the curl downloader",
+            "install pycurl as a wheel (pip install --only-binary :all: pycurl), or use DownloaderClass = \"requests\"",
+        )

@@ -1,0 +1,139 @@
+"""The familiar downloader: requests in threads, the model for plugin authors. Slower than libcurl by far, and plain to read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from http.client import IncompleteRead
+from http.cookiejar import DefaultCookiePolicy
+
+import requests
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    DecodeError,
+    HTTPError,
+    NewConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+from urllib3.util import SKIP_HEADER
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.net.certificate_authorities import authorities_file
+from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
+from parcahyd.net.threaded_downloader import ThreadedDownloader
+
+__all__ = ["RequestsDownloader"]
+
+_CHUNK = 16 * 1024
+
+# What urllib3 decodes on every installation; brotli and zstandard would need packages that may not be there.
+_CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
+
+# The first kind found along the chain of causes says what happened.
+_FAULTS: tuple[tuple[type[BaseException], DownloadFault], ...] = (
+    (SSLError, DownloadFault.TLS),
+    (NewConnectionError, DownloadFault.CONNECT),
+    (ConnectTimeoutError, DownloadFault.TIMEOUT),
+    (ReadTimeoutError, DownloadFault.TIMEOUT),
+    (TimeoutError, DownloadFault.TIMEOUT),
+    (DecodeError, DownloadFault.CONTENT_CODING),
+    (IncompleteRead, DownloadFault.TRUNCATED),
+    (ConnectionError, DownloadFault.RESET),
+)
+
+
+class RequestsDownloader(ThreadedDownloader):
+    """Fetches with requests, pinned; `TimeoutIdle` is the limit of each read, `TimeoutTotal` of the whole."""
+
+    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(conf, loop)
+        self._adapter = PinnedAdapter(authorities_file(conf.CaFile), conf.HostConnections, 4 * conf.Connections)
+        self._session = requests.Session()
+        # Neither proxies nor credentials come from the environment.
+        self._session.trust_env = False
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self._session.mount("http://", self._adapter)
+        self._session.mount("https://", self._adapter)
+        self._timeouts = (conf.TimeoutConnect or None, conf.TimeoutIdle or None)
+        self._thread_of: dict[int, int] = {}
+
+    def fetch(self, request: DownloadRequest) -> DownloadResult:
+        self._thread_of[id(request)] = threading.get_ident()
+        try:
+            return self._get(request)
+        except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+            return DownloadResult(fault=_fault_of(error), detail=str(error))
+        finally:
+            del self._thread_of[id(request)]
+
+    def abandon(self, request: DownloadRequest) -> None:
+        connection = self._adapter.in_use.get(self._thread_of.get(id(request), 0))
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.break_off()
+
+    def close(self) -> None:
+        super().close()
+        self._session.close()
+
+    def _get(self, request: DownloadRequest) -> DownloadResult:
+        deadline = time.monotonic() + (self.conf.TimeoutTotal or float("inf"))
+        prepared = _prepared(request)
+        with self._session.send(prepared, stream=True, allow_redirects=False, timeout=self._timeouts) as response:
+            connection = response.raw.connection
+            peer = connection.peer if isinstance(connection, PinnedConnection) else ""
+            headers = list(response.raw.headers.iteritems())
+            if response.status_code < 200:
+                detail = f"status {response.status_code} is not a final answer"
+                return DownloadResult(peer=peer, fault=DownloadFault.PROTOCOL, detail=detail)
+            if not _decodable(response.headers.get("Content-Encoding", "")):
+                detail = f"content coding {response.headers['Content-Encoding']}"
+                return DownloadResult(peer=peer, fault=DownloadFault.CONTENT_CODING, detail=detail)
+            chunks: list[bytes] = []
+            size = 0
+            for chunk in response.raw.stream(_CHUNK, decode_content=True):
+                size += len(chunk)
+                if size > request.max_bytes:
+                    detail = "the decoded body is larger than allowed"
+                    return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail=detail)
+                if time.monotonic() > deadline:
+                    detail = f"not complete after {self.conf.TimeoutTotal:g} s"
+                    return DownloadResult(peer=peer, fault=DownloadFault.TIMEOUT, detail=detail)
+                chunks.append(chunk)
+        return DownloadResult(response.status_code, headers, b"".join(chunks), peer)
+
+
+def _prepared(request: DownloadRequest) -> PinnedRequest:
+    headers = dict(request.headers)
+    headers["Accept-Encoding"] = "gzip, deflate"
+    if not any(name.lower() == "user-agent" for name in headers):
+        headers["User-Agent"] = SKIP_HEADER
+    prepared = PinnedRequest()
+    prepared.prepare(method="GET", url=request.url, headers=headers)
+    # requests rewrites percent escapes; what was checked against robots.txt is what the server must see.
+    prepared.url = request.url
+    prepared.pin = (request.address, request.port)
+    return prepared
+
+
+def _decodable(codings: str) -> bool:
+    return all(coding.strip().lower() in _CODINGS for coding in codings.split(",") if coding.strip())
+
+
+def _fault_of(error: BaseException) -> DownloadFault:
+    """requests wraps urllib3's exceptions, which wrap those of sockets: the arguments and causes hold what happened."""
+    waiting: list[object] = [error]
+    seen: list[BaseException] = []
+    while waiting and len(seen) < 16:
+        one = waiting.pop(0)
+        if isinstance(one, BaseException) and one not in seen:
+            seen.append(one)
+            waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
+    for kind, fault in _FAULTS:
+        if any(isinstance(one, kind) for one in seen):
+            return fault
+    return DownloadFault.PROTOCOL

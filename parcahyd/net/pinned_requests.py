@@ -1,0 +1,122 @@
+"""requests and urllib3, taught to connect to an address that was chosen before.
+
+The URL keeps its host: it goes into the Host header, into the TLS server name and into the check of the certificate. Only
+the socket is opened elsewhere, and a kept-alive connection is reused for the same host *and* the same address.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections import OrderedDict
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+from urllib3.util.connection import create_connection
+
+__all__ = ["PinnedAdapter", "PinnedConnection", "PinnedRequest"]
+
+Pin = tuple[str, int]
+
+
+class PinnedRequest(requests.PreparedRequest):
+    """A prepared request that knows the address and port it goes to."""
+
+    pin: Pin
+
+
+class PinnedConnection(HTTPConnection):
+    """A connection to `pin`, whatever the host is called. `peer` is the address at its other end."""
+
+    def __init__(self, *args: Any, pin: Pin, in_use: dict[int, PinnedConnection], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.peer = ""
+        self._pin = pin
+        self._in_use = in_use
+
+    def _new_conn(self) -> socket.socket:
+        try:
+            connected = create_connection(self._pin, self.timeout, socket_options=self.socket_options)
+        except TimeoutError as error:
+            raise ConnectTimeoutError(self, f"no connection to {self._pin[0]} within {self.timeout} s") from error
+        except OSError as error:
+            raise NewConnectionError(self, f"no connection to {self._pin[0]}: {error}") from error
+        self.peer = connected.getpeername()[0]
+        return connected
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._in_use[threading.get_ident()] = self
+        super().request(*args, **kwargs)
+
+    def break_off(self) -> None:
+        """End whatever another thread is waiting for on this connection."""
+        if self.sock is not None:
+            # Not SSLSocket.shutdown: that takes the encryption away under the reading thread.
+            socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
+
+
+class _PinnedTlsConnection(PinnedConnection, HTTPSConnection):
+    pass
+
+
+class _PinnedPool(HTTPConnectionPool):
+    ConnectionCls = PinnedConnection
+
+
+class _PinnedTlsPool(HTTPSConnectionPool):
+    ConnectionCls = _PinnedTlsConnection
+
+
+class PinnedAdapter(HTTPAdapter):
+    """Gives each PinnedRequest a connection to its pin: one small pool per scheme, host, port and pin, the oldest dropped.
+
+    `in_use` shows the connection that a thread last sent a request over.
+    """
+
+    def __init__(self, authorities: str, connections_per_pool: int, most_pools: int) -> None:
+        super().__init__()
+        self.in_use: dict[int, PinnedConnection] = {}
+        self._trust = ssl.create_default_context(cafile=authorities)
+        self._connections_per_pool = connections_per_pool
+        self._most_pools = most_pools
+        self._pools: OrderedDict[tuple[str, str, int | None, Pin], HTTPConnectionPool] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get_connection_with_tls_context(
+        self, request: requests.PreparedRequest, verify: Any, proxies: Any = None, cert: Any = None
+    ) -> HTTPConnectionPool:
+        if not isinstance(request, PinnedRequest) or not request.url:
+            raise requests.exceptions.InvalidURL("a request without a pinned address")
+        url = urlsplit(request.url)
+        key = (url.scheme, url.hostname or "", url.port, request.pin)
+        with self._lock:
+            pool = self._pools.get(key)
+            if pool is None:
+                pool = self._pools[key] = self._new_pool(*key)
+                if len(self._pools) > self._most_pools:
+                    self._pools.popitem(last=False)[1].close()
+            else:
+                self._pools.move_to_end(key)
+        return pool
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """Nothing: the pools hold a context that verifies, with the authorities loaded once."""
+
+    def close(self) -> None:
+        super().close()
+        with self._lock:
+            while self._pools:
+                self._pools.popitem()[1].close()
+
+    def _new_pool(self, scheme: str, host: str, port: int | None, pin: Pin) -> HTTPConnectionPool:
+        if scheme == "https":
+            return _PinnedTlsPool(
+                host, port, maxsize=self._connections_per_pool, ssl_context=self._trust, pin=pin, in_use=self.in_use
+            )
+        return _PinnedPool(host, port, maxsize=self._connections_per_pool, pin=pin, in_use=self.in_use)

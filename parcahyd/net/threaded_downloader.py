@@ -1,0 +1,125 @@
+"""The easy way to write a downloader: one blocking method, run in threads.
+
+    class MyDownloader(ThreadedDownloader):
+        def fetch(self, request: DownloadRequest) -> DownloadResult: ...
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from queue import SimpleQueue
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+
+__all__ = ["ThreadedDownloader"]
+
+# Beyond this many, threads cost more than they bring; requests wait for a free one, and the wait counts for TimeoutTotal.
+_MOST_THREADS = 256
+
+
+class _Fetch:
+    """One request on its way through a thread."""
+
+    __slots__ = ("done", "request", "timer")
+
+    def __init__(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        self.request = request
+        self.done = done
+        self.timer: asyncio.TimerHandle | None = None
+
+
+class ThreadedDownloader(ABC):
+    """Runs a blocking `fetch` in at most `Connections` threads and tells the outcome on the loop.
+
+    Whatever `fetch` raises becomes DownloadFault.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
+    answered with DownloadFault.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
+    `parcahyd.core.ports.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
+    bytes. `parcahyd.testing.check_downloader` finds out.
+    """
+
+    schemes: frozenset[str] = frozenset({"http", "https"})
+
+    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
+        self.conf = conf
+        self._loop = loop
+        self._waited_for: set[_Fetch] = set()
+        self._queue: SimpleQueue[_Fetch | None] = SimpleQueue()
+        self._most_threads = min(conf.Connections, _MOST_THREADS)
+        self._threads = 0
+        self._unfinished = 0
+        self._closed = False
+
+    @abstractmethod
+    def fetch(self, request: DownloadRequest) -> DownloadResult:
+        """Fetch one document, blocking; called from several threads at once."""
+
+    def abandon(self, request: DownloadRequest) -> None:
+        """Nobody waits for this request any more, though its `fetch` may be running: a chance to break its connection."""
+
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        if self._closed:
+            self._loop.call_soon(done, DownloadResult(fault=DownloadFault.CANCELLED, detail="closed"))
+            return
+        fetch = _Fetch(request, done)
+        self._waited_for.add(fetch)
+        if self.conf.TimeoutTotal:
+            fetch.timer = self._loop.call_later(self.conf.TimeoutTotal, self._run_out, fetch)
+        self._unfinished += 1
+        if self._unfinished > self._threads and self._threads < self._most_threads:
+            self._threads += 1
+            # A daemon, because a blocked fetch must not keep a stopped worker alive.
+            threading.Thread(target=self._work, name=f"{type(self).__name__}-{self._threads}", daemon=True).start()
+        self._queue.put(fetch)
+
+    def cancel_all(self) -> None:
+        for fetch in list(self._waited_for):
+            self._give_up(fetch, DownloadFault.CANCELLED, "cancelled")
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if not self._loop.is_closed():
+            self.cancel_all()
+        for _ in range(self._threads):
+            self._queue.put(None)
+
+    def _work(self) -> None:
+        while (fetch := self._queue.get()) is not None:
+            result = self._outcome(fetch.request) if fetch in self._waited_for else DownloadResult()
+            # The loop is closed when a worker was stopped in a hurry; nobody is there to be told.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._finish, fetch, result)
+
+    def _outcome(self, request: DownloadRequest) -> DownloadResult:
+        try:
+            result = self.fetch(request)
+        except BaseException as error:  # not even SystemExit may end a thread that others wait for
+            return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"{type(error).__name__}: {error}")
+        if not isinstance(result, DownloadResult):
+            return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"fetch returned {type(result).__name__}")
+        return result
+
+    def _finish(self, fetch: _Fetch, result: DownloadResult) -> None:
+        self._unfinished -= 1
+        if fetch not in self._waited_for:
+            return
+        self._waited_for.remove(fetch)
+        if fetch.timer is not None:
+            fetch.timer.cancel()
+        fetch.done(result)
+
+    def _run_out(self, fetch: _Fetch) -> None:
+        self._give_up(fetch, DownloadFault.TIMEOUT, f"not complete after {self.conf.TimeoutTotal:g} s")
+
+    def _give_up(self, fetch: _Fetch, fault: DownloadFault, detail: str) -> None:
+        self._waited_for.remove(fetch)
+        if fetch.timer is not None:
+            fetch.timer.cancel()
+        self._loop.call_soon(fetch.done, DownloadResult(fault=fault, detail=detail))
+        self.abandon(fetch.request)

@@ -1,0 +1,179 @@
+"""The Crawl Manager (P16): chooses the address of each visit and hands sets of pairs to workers with room.
+
+One address, one worker: all open visits to an address, and all open visits to a host, belong to one worker at a time, so
+politeness is exact without any word between workers. Ownership moves when no visit is open on the subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from parcahyd.core.ports import Clock
+from parcahyd.core.records import Assignment, Pause, ResolvedPair
+
+__all__ = ["CrawlManager"]
+
+_PAUSES_KEPT = 10_000
+
+
+class _Source(Protocol):
+    def __len__(self) -> int: ...
+
+    def heads(self) -> Iterator[tuple[str, ResolvedPair]]: ...
+
+    def take(self, address: str) -> ResolvedPair: ...
+
+
+def _host(name: str) -> str:
+    return f"host {name}"
+
+
+def _address(address: str) -> str:
+    return f"address {address}"
+
+
+class _Owner:
+    """Which worker a host or an address belongs to, and for how many open visits."""
+
+    __slots__ = ("visits", "worker")
+
+    def __init__(self, worker: int) -> None:
+        self.worker = worker
+        self.visits = 0
+
+
+class _OpenVisit:
+    __slots__ = ("pages", "subjects", "worker")
+
+    def __init__(self, worker: int, pages: int, subjects: tuple[str, str]) -> None:
+        self.worker = worker
+        self.pages = pages
+        self.subjects = subjects
+
+
+class CrawlManager:
+    """Resolved pairs in, sets out. `assign` is called with a worker's number and a set of at most ArgumentUrl pairs."""
+
+    def __init__(
+        self,
+        source: _Source,
+        clock: Clock,
+        assign: Callable[[int, tuple[Assignment, ...]], None],
+        *,
+        workers: int,
+        argument_url: int,
+        open_sites: int,
+        visit_pages: int,
+        max_pages: int | None,
+        pauses: Iterable[Pause] = (),
+    ) -> None:
+        self._source = source
+        self._clock = clock
+        self._assign = assign
+        self._argument_url = argument_url
+        self._open_sites = open_sites
+        self._visit_pages = visit_pages
+        self._pages_left = max_pages
+        self._room = [open_sites] * workers
+        self._owners: dict[str, _Owner] = {}
+        self._visits: dict[int, _OpenVisit] = {}
+        self._pauses: dict[str, float] = {pause.subject: pause.not_before for pause in pauses}
+
+    @property
+    def limit_reached(self) -> bool:
+        """MaxPages is used up and no visit is open that could give some back."""
+        return self._pages_left == 0 and not self._visits
+
+    def run(self) -> None:
+        """Woken by *Something to crawl* and *Request processed*: hand out what can be handed out."""
+        progress = True
+        while progress and len(self._source) and self._pages_left != 0:
+            progress = False
+            sets: dict[int, list[Assignment]] = {}
+            for group, resolved in self._source.heads():
+                if self._pages_left == 0:
+                    break
+                choice = self._choose(resolved)
+                if choice is None:
+                    continue
+                worker, address = choice
+                self._source.take(group)
+                chosen = sets.setdefault(worker, [])
+                chosen.append(self._open(resolved, worker, address))
+                progress = True
+                if len(chosen) == self._argument_url:
+                    self._assign(worker, tuple(sets.pop(worker)))
+            for worker, rest in sets.items():
+                self._assign(worker, tuple(rest))
+
+    def request_processed(self, visit: int, pages: int, pauses: Iterable[Pause]) -> None:
+        """A worker has finished a visit; it used `pages` of its allowance."""
+        self._close(visit, pages)
+        now = self._clock.now()
+        self._pauses.update((pause.subject, pause.not_before) for pause in pauses if pause.not_before > now)
+        if len(self._pauses) > _PAUSES_KEPT:
+            self._pauses = {subject: until for subject, until in self._pauses.items() if until > now}
+
+    def worker_gone(self, worker: int, host_delay: float, address_delay: float) -> tuple[int, ...]:
+        """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay."""
+        lost = tuple(number for number, visit in self._visits.items() if visit.worker == worker)
+        now = self._clock.now()
+        for number in lost:
+            host, address = self._visits[number].subjects
+            self._close(number, 0)
+            self._pauses[host] = max(self._pauses.get(host, 0.0), now + host_delay)
+            self._pauses[address] = max(self._pauses.get(address, 0.0), now + address_delay)
+        return lost
+
+    def _close(self, number: int, pages: int) -> None:
+        visit = self._visits.pop(number, None)
+        if visit is None:
+            return
+        self._room[visit.worker] += 1
+        if self._pages_left is not None:
+            self._pages_left += visit.pages - pages
+        for subject in visit.subjects:
+            owner = self._owners[subject]
+            owner.visits -= 1
+            if not owner.visits:
+                del self._owners[subject]
+
+    def _choose(self, resolved: ResolvedPair) -> tuple[int, str] | None:
+        """The worker and the address for a visit, or None while whoever owns the host or the address has no room."""
+        host = self._owners.get(_host(resolved.pair.host))
+        free: str | None = None
+        for address in resolved.addresses:
+            owner = self._owners.get(_address(address))
+            if owner is None:
+                free = free or address
+            elif (host is None or host.worker == owner.worker) and self._room[owner.worker]:
+                return owner.worker, address
+        if free is None:
+            return None
+        if host is not None:
+            return (host.worker, free) if self._room[host.worker] else None
+        worker = max(range(len(self._room)), key=self._room.__getitem__)
+        return (worker, free) if self._room[worker] else None
+
+    def _open(self, resolved: ResolvedPair, worker: int, address: str) -> Assignment:
+        pair = resolved.pair
+        subjects = _host(pair.host), _address(address)
+        pages = self._visit_pages
+        if self._pages_left is not None:
+            # What is left is shared with the sites that wait, so that a small MaxPages does not make them wait in turn.
+            pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
+            self._pages_left -= pages
+        self._room[worker] -= 1
+        self._visits[pair.visit] = _OpenVisit(worker, pages, subjects)
+        for subject in subjects:
+            self._owners.setdefault(subject, _Owner(worker)).visits += 1
+        return Assignment(
+            pair,
+            address,
+            resolved.addresses,
+            resolved.expires_at,
+            pages,
+            self._pauses.get(subjects[0], 0.0),
+            self._pauses.get(subjects[1], 0.0),
+        )

@@ -1,0 +1,55 @@
+"""What a visit has seen of its site: the keys that came with the set, and those found since, both bounded."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+
+__all__ = ["KnownUrls", "Room"]
+
+
+class Room:
+    """What all visits of a worker may hold together: URLs waiting in LocalQs, and keys of URLs found."""
+
+    __slots__ = ("keys", "urls")
+
+    def __init__(self, urls: int, keys: int) -> None:
+        self.urls = urls
+        self.keys = keys
+
+
+class KnownUrls:
+    """A set of 64-bit keys: the sorted array that came with the set costs eight bytes each, new ones a set's entry.
+
+    When the room for new keys is used up, `is_whole` turns false: a URL that is not in here may still be known, so it is
+    recorded again (the database ignores it) but not fetched in this visit.
+    """
+
+    __slots__ = ("_fresh", "_room", "_sent", "is_whole")
+
+    def __init__(self, sent: bytes, whole: bool, room: Room) -> None:
+        self._sent = array("q", sent)
+        self._fresh: set[int] = set()
+        self._room = room
+        self.is_whole = whole
+
+    def add(self, key: int) -> bool:
+        """Whether the key is new; from now on it is known."""
+        if key in self._fresh:
+            return False
+        sent = self._sent
+        at = bisect_left(sent, key)
+        if at < len(sent) and sent[at] == key:
+            return False
+        if self._room.keys > 0:
+            self._room.keys -= 1
+            self._fresh.add(key)
+        else:
+            self.is_whole = False
+        return True
+
+    def forget(self) -> None:
+        """Give the room back: the visit is over."""
+        self._room.keys += len(self._fresh)
+        self._fresh = set()
+        self._sent = array("q")

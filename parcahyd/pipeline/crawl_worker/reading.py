@@ -1,0 +1,73 @@
+"""A document in hand: which of its links are new, split into this site's and others'.
+
+Nearly every link of a page was on the page before it, so hrefs are remembered as they stand, per directory: the same text
+in the same directory leads to the same URL, unless it begins with `?` or `#` or the page has a base of its own.
+"""
+
+from __future__ import annotations
+
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls
+from parcahyd.rules.canonical_url import Joiner, key_of
+from parcahyd.rules.links import PageLinks
+
+__all__ = ["LinkReader"]
+
+_HREFS_REMEMBERED = 50_000
+_EXTERNAL_REMEMBERED = 20_000
+
+
+class LinkReader:
+    """Reads the links of one visit's documents. `read` gives new paths with their keys, and new external URLs."""
+
+    __slots__ = ("_directories", "_external", "_known", "_max_length", "_origin", "_prefix", "_remembered")
+
+    def __init__(self, origin: str, known: KnownUrls, max_url_length: int) -> None:
+        self._origin = len(origin)
+        self._prefix = origin + "/"
+        self._known = known
+        self._max_length = max_url_length
+        self._directories: dict[str, set[str]] = {}
+        self._remembered = 0
+        self._external: set[str] = set()
+
+    def read(self, url: str, links: PageLinks, embedded: bool) -> tuple[list[tuple[int, str]], list[str]]:
+        base = Joiner(url).join(links.base) or url if links.base else url
+        join = Joiner(base).join
+        seen = self._seen_in(base)
+        before = len(seen)
+        internal: list[tuple[int, str]] = []
+        external: list[str] = []
+        for hrefs in (links.follow, links.embedded) if embedded else (links.follow,):
+            for href in hrefs:
+                if href in seen or href[:1] == "#":
+                    continue
+                if href[:1] != "?" and href:
+                    seen.add(href)
+                target = join(href)
+                if target is not None and len(target) <= self._max_length:
+                    self._sort(target, internal, external)
+        self._remembered += len(seen) - before
+        return internal, external
+
+    def is_new_path(self, path: str) -> int | None:
+        """The key of a path of this site that was not seen before, else None."""
+        key = key_of(path)
+        return key if self._known.add(key) else None
+
+    def _sort(self, target: str, internal: list[tuple[int, str]], external: list[str]) -> None:
+        if target.startswith(self._prefix):
+            path = target[self._origin :]
+            key = key_of(path)
+            if self._known.add(key):
+                internal.append((key, path))
+        elif target not in self._external:
+            if len(self._external) < _EXTERNAL_REMEMBERED:
+                self._external.add(target)
+            external.append(target)
+
+    def _seen_in(self, base: str) -> set[str]:
+        if self._remembered > _HREFS_REMEMBERED:
+            self._directories.clear()
+            self._remembered = 0
+        path = base.partition("?")[0]
+        return self._directories.setdefault(path[: path.rfind("/") + 1], set())

@@ -1,0 +1,145 @@
+"""Who may ask next: visits wait for their host, then for their address, and pass one by one.
+
+A host that waits stands once in a heap of times, however many URLs it has; hosts whose own gate is open stand in line at
+their address. So a turn costs the logarithm of the number of waiting hosts, never their number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+from math import inf
+from typing import Generic, Protocol, TypeVar
+
+from parcahyd.rules.politeness import Gate
+
+__all__ = ["Turnstile"]
+
+
+class _Passenger(Protocol):
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+
+Passenger = TypeVar("Passenger", bound=_Passenger)
+
+
+class _Line(Generic[Passenger]):
+    """A gate, how many visits are open on it, and who waits for it."""
+
+    __slots__ = ("gate", "open", "queued", "waiting")
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        self.open = 0
+        self.queued = False
+        self.waiting: deque[Passenger] = deque()
+
+
+class Turnstile(Generic[Passenger]):
+    """Passes visits, at most one at a time in line per request they want to make.
+
+    `open` a visit's host and address, say that it has something to `ask`, call `pass_one` for whoever may go, `leave` when
+    the answer is there, and `close` at the end, which tells until when both must rest. Times are monotonic.
+    """
+
+    def __init__(self, host_delay: float, host_connections: int, address_delay: float, address_connections: int) -> None:
+        self._host_rule = host_delay, host_connections
+        self._address_rule = address_delay, address_connections
+        self._hosts: dict[str, _Line[Passenger]] = {}
+        self._addresses: dict[str, _Line[Passenger]] = {}
+        self._heap: list[tuple[float, int, bool, _Line[Passenger]]] = []
+        self._sequence = 0
+
+    def open(self, visit: Passenger, host_not_before: float, address_not_before: float) -> None:
+        for lines, name, rule, not_before in (
+            (self._hosts, visit.host, self._host_rule, host_not_before),
+            (self._addresses, visit.address, self._address_rule, address_not_before),
+        ):
+            line = lines.get(name)
+            if line is None:
+                line = lines[name] = _Line(Gate(*rule))
+            line.open += 1
+            line.gate.next_at = max(line.gate.next_at, not_before)
+
+    def ask(self, visit: Passenger) -> None:
+        """The visit has one request ready. It must not stand in line already."""
+        line = self._hosts[visit.host]
+        line.waiting.append(visit)
+        self._queue(line, is_host=True)
+
+    def pass_one(self, now: float) -> Passenger | None:
+        """The next visit that may send its request now; both its gates count the request as under way."""
+        heap = self._heap
+        while heap and heap[0][0] <= now:
+            _, _, is_host, line = heappop(heap)
+            line.queued = False
+            if not line.waiting:
+                continue
+            if line.gate.opens_at() > now:
+                self._queue(line, is_host)
+                continue
+            visit = line.waiting.popleft()
+            if is_host:
+                # One visit of a host at a time stands in line at an address; `queued` keeps the others back until it passes.
+                line.queued = True
+                address = self._addresses[visit.address]
+                address.waiting.append(visit)
+                self._queue(address, is_host=False)
+                continue
+            line.gate.enter(now)
+            self._queue(line, is_host=False)
+            host = self._hosts[visit.host]
+            host.gate.enter(now)
+            host.queued = False
+            self._queue(host, is_host=True)
+            return visit
+        return None
+
+    def leave(self, visit: Passenger, now: float) -> None:
+        """The visit's request has ended."""
+        host = self._hosts[visit.host]
+        host.gate.leave(now)
+        self._queue(host, is_host=True)
+        address = self._addresses[visit.address]
+        address.gate.leave(now)
+        self._queue(address, is_host=False)
+
+    def withdraw(self, visit: Passenger) -> None:
+        """The visit wants nothing any more: take it out of every line."""
+        host = self._hosts[visit.host]
+        address = self._addresses[visit.address]
+        if visit in host.waiting:
+            host.waiting.remove(visit)
+        if visit in address.waiting:
+            address.waiting.remove(visit)
+            host.queued = False
+            self._queue(host, is_host=True)
+
+    def close(self, visit: Passenger) -> tuple[float, float]:
+        """The visit is over; returns until when its host and its address must rest."""
+        rest = []
+        for lines, name in ((self._hosts, visit.host), (self._addresses, visit.address)):
+            line = lines[name]
+            rest.append(line.gate.next_at)
+            line.open -= 1
+            if not line.open:
+                del lines[name]
+        return rest[0], rest[1]
+
+    def next_at(self) -> float:
+        """When somebody may pass next; infinity while everybody waits for an answer."""
+        return self._heap[0][0] if self._heap else inf
+
+    def _queue(self, line: _Line[Passenger], is_host: bool) -> None:
+        if line.queued or not line.waiting:
+            return
+        at = line.gate.opens_at()
+        if at == inf:
+            return  # leave() queues it again.
+        line.queued = True
+        self._sequence += 1
+        heappush(self._heap, (at, self._sequence, is_host, line))

@@ -1,0 +1,469 @@
+"""One visit to one site, from its pair to its last record.
+
+It asks for robots.txt if no fresh copy came with the pair, runs errands for other sites, then drains LocalQ. It holds no
+connection and no clock: `prepare` gives what to ask next, `answered` takes what came back, `emit` takes the records.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Event, Reason, State, move
+from parcahyd.core.messages import BufferRecord
+from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.records import (
+    Assignment,
+    BadRecord,
+    DueUrl,
+    Errand,
+    ErrandRecord,
+    ExternRecord,
+    PageRecord,
+    RobotsFact,
+    RobotsStatus,
+    SiteRecord,
+    UnchangedRecord,
+)
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.links import read_links
+from parcahyd.rules.media_type import is_html, recognise
+from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
+from parcahyd.rules.robots import ALLOW_ALL, Robots
+
+__all__ = ["ROBOTS_BYTES", "Ask", "AskKind", "Visit"]
+
+_ROBOTS_HOPS = 5
+"""RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
+
+_FAULTS_IN_A_ROW = 5
+"""So many requests without an answer, and the site is left alone for a while."""
+
+ROBOTS_BYTES = 500 * 1024
+"""So much of a robots.txt is read (RFC 9309, section 2.5)."""
+
+_UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
+_FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
+
+
+class AskKind(Enum):
+    ROBOTS = "robots"
+    ERRAND = "errand"
+    PAGE = "page"
+
+
+class Ask:
+    """One request that a visit wants to make."""
+
+    __slots__ = ("errand", "hops", "item", "kind", "path")
+
+    def __init__(
+        self, kind: AskKind, path: str, item: DueUrl | None = None, errand: Errand | None = None, hops: int = 0
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.item = item
+        self.errand = errand
+        self.hops = hops
+
+
+class Visit:
+    """The state of one visit. `ready` is the ask that stands in line, None while there is nothing to ask."""
+
+    def __init__(
+        self, assignment: Assignment, work: WorkConf, room: Room, emit: Callable[[BufferRecord], None], now: float
+    ) -> None:
+        pair = assignment.pair
+        self.assignment = assignment
+        self.pair = pair
+        self.host = pair.host
+        self.address = assignment.address
+        self.origin = pair.origin
+        self.ready: Ask | None = None
+        self.on_the_wire = 0
+        self.pages = 0
+        self.requests = 0
+        self.failures = pair.failures
+        self.address_blanked = False
+        self.spared_until = 0.0
+        self.spared_for: Reason | None = None
+        self._work = work
+        self._room = room
+        self._emit = emit
+        self._schedule = Schedule(work)
+        self._known = KnownUrls(pair.known, pair.whole, room)
+        for url in pair.urls:
+            self._known.add(url.key)
+        self._reader = LinkReader(self.origin, self._known, work.MaxUrlLength)
+        self._errands = deque(pair.errands)
+        # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
+        self._local_q: deque[DueUrl] = deque(sorted(pair.urls, key=lambda url: url.depth))
+        self._room.urls -= len(self._local_q)
+        self._pages_left = assignment.pages
+        self._depth_on_the_wire = 0
+        self._in_order = work.MaxDepth is not None
+        self._faults = 0
+        self._robots: Robots | None = None
+        self._robots_expire = 0.0
+        self._use_stored_robots(now)
+
+    # --- what to ask ---------------------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> int:
+        return len(self._local_q)
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing is under way and nothing is left that this visit may ask."""
+        return not self.on_the_wire and self.ready is None
+
+    def stop(self) -> None:
+        """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
+        self._room.urls += len(self._local_q)
+        self._local_q.clear()
+        self._errands.clear()
+        self.ready = None
+        self._pages_left = 0
+
+    def close(self) -> None:
+        self.stop()
+        self._known.forget()
+
+    def prepare(self, now: float) -> Ask | None:
+        """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
+        if self.ready is None:
+            self.ready = self._next_ask(now)
+        return self.ready
+
+    def started(self) -> Ask:
+        """The ask that stood in line is on the wire now."""
+        ask = self.ready
+        assert ask is not None, "a visit passed the turnstile with nothing to ask"  # noqa: S101 - a bug, not an input
+        self.ready = None
+        self.on_the_wire += 1
+        self.requests += 1
+        if ask.item is not None:
+            self._pages_left -= 1
+            self._depth_on_the_wire = ask.item.depth
+        return ask
+
+    def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
+        item = ask.item
+        if item is None or not (item.etag or item.modified):
+            return ()
+        conditions = []
+        if item.etag:
+            conditions.append(("If-None-Match", item.etag))
+        if item.modified:
+            conditions.append(("If-Modified-Since", item.modified))
+        return tuple(conditions)
+
+    def _next_ask(self, now: float) -> Ask | None:
+        if self._errands:
+            errand = self._errands.popleft()
+            return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
+        if not self._local_q or self._pages_left <= 0:
+            return None
+        if self._robots is None:
+            return Ask(AskKind.ROBOTS, "/robots.txt") if not self.on_the_wire else None
+        # Tables of links (.TOL, bundle, sitemap) have their place here: before LocalQ is drained, so that what they list
+        # is in it while the first documents are still on the wire.
+        while self._local_q:
+            if self._in_order and self.on_the_wire and self._local_q[0].depth > self._depth_on_the_wire:
+                return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
+            item = self._local_q.popleft()
+            self._room.urls += 1
+            if self._robots.allows(self.origin + item.path):
+                return Ask(AskKind.PAGE, item.path, item)
+            self._bad(item, Event.REFUSAL, Reason.ROBOTS, now, self._robots_expire)
+        return None
+
+    def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
+        """Nothing of this site may be asked for: record it for every URL of the pair."""
+        while self._local_q:
+            self._room.urls += 1
+            self._bad(self._local_q.popleft(), Event.REFUSAL, reason, now, NEVER, detail=detail)
+
+    # --- what came back ------------------------------------------------------------------------------------------------
+
+    def answered(self, ask: Ask, result: DownloadResult, foreign_peer: bool, now: float) -> None:
+        """Turn an answer into records."""
+        self.on_the_wire -= 1
+        if result.fault is DownloadFault.CANCELLED:
+            if ask.item is not None:
+                self._pages_left += 1
+            return
+        failed = _FOREIGN_PEER if foreign_peer else None
+        if result.fault is None and not foreign_peer:
+            self._faults = 0
+            self.failures = 0 if ask.kind is AskKind.PAGE and result.status < 400 else self.failures
+        if ask.kind is AskKind.PAGE:
+            self._page(ask, result, failed, now)
+        elif ask.kind is AskKind.ROBOTS:
+            self._robots_answer(ask, result, failed, now)
+        else:
+            self._errand_answer(ask, result, failed, now)
+
+    def _page(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        item = ask.item
+        assert item is not None  # noqa: S101 - every page ask has its item
+        failed = failed or failure(result)
+        if failed is None:
+            if result.status in REDIRECTS:
+                self._redirect(item, result, now)
+                return
+            if result.status != 304:
+                self.pages += 1
+                self._document(item, result, now)
+                return
+            if item.etag or item.modified:
+                self.pages += 1
+                self._unchanged(item, result, now)
+                return
+            failed = _UNASKED_304
+        self._pages_left += 1
+        self._failure(item, result, failed, now)
+
+    def _document(self, item: DueUrl, result: DownloadResult, now: float) -> None:
+        media_type, charset = recognise(result.header("content-type"), result.body)
+        internal: tuple[str, ...] = ()
+        external: tuple[str, ...] = ()
+        table = b""
+        if is_html(media_type):
+            links = read_links(result.body, charset)
+            charset = links.charset
+            found, outside = self._reader.read(self.origin + item.path, links, self._work.Embedded)
+            internal, external = tuple([path for _, path in found]), tuple(outside)
+            if self._work.KeepLinks:
+                table = links.table()
+            self._enqueue(found, item.depth + 1)
+            if external:
+                self._emit(ExternRecord(self.pair.visit, item.depth + 1, external))
+        self._emit(
+            PageRecord(
+                visit=self.pair.visit,
+                site=self.pair.site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                fetched_at=now,
+                due_at=self._schedule.stored(now),
+                status=result.status,
+                address=self.address,
+                headers=_header_block(result),
+                etag=_validator(result.header("etag")),
+                modified=_validator(result.header("last-modified")),
+                media_type=media_type,
+                charset=charset,
+                body=result.body,
+                internal=internal,
+                external=external,
+                links=table,
+            )
+        )
+
+    def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
+        """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
+        limit = self._work.MaxDepth
+        if not self._known.is_whole or (limit is not None and depth > limit):
+            return
+        count = min(len(found), self._room.urls, self._pages_left - len(self._local_q))
+        if count > 0:
+            self._room.urls -= count
+            self._local_q.extend([DueUrl(key, path, depth) for key, path in found[:count]])
+
+    def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
+        target = _location(result, self.origin + item.path)
+        self._pages_left += 1
+        if not target or len(target) > self._work.MaxUrlLength:
+            self._failure(item, result, BAD_REDIRECT, now)
+            return
+        if item.hops >= self._work.MaxRedirects:
+            self._bad(item, Event.REFUSAL, Reason.REDIRECTS, now, NEVER, detail=f"leads on to {target}", status=result.status)
+            return
+        if target.startswith(self.origin + "/"):
+            path = target[len(self.origin) :]
+            key = self._reader.is_new_path(path)
+            if key is not None and self._known.is_whole and self._room.urls > 0:
+                self._room.urls -= 1
+                self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
+        self._emit(
+            PageRecord(
+                visit=self.pair.visit,
+                site=self.pair.site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                fetched_at=now,
+                due_at=self._schedule.stored(now),
+                status=result.status,
+                address=self.address,
+                headers=_header_block(result),
+                redirect=target,
+            )
+        )
+
+    def _unchanged(self, item: DueUrl, result: DownloadResult, now: float) -> None:
+        self._emit(
+            UnchangedRecord(
+                visit=self.pair.visit,
+                site=self.pair.site,
+                key=item.key,
+                path=item.path,
+                checked_at=now,
+                due_at=self._schedule.stored(now),
+                status=result.status,
+                etag=_validator(result.header("etag")) or item.etag,
+                modified=_validator(result.header("last-modified")) or item.modified,
+            )
+        )
+
+    def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
+        detail = result.detail or (f"HTTP {result.status}" if result.status else "")
+        if failed.final:
+            due_at = NEVER if failed.event is Event.REFUSAL else self._schedule.gone(now)
+            self._bad(item, failed.event, failed.reason, now, due_at, detail=detail, status=result.status)
+            return
+        tries = item.tries + 1
+        if self._schedule.is_last_try(tries):
+            due_at = self._schedule.gone(now)
+            detail = f"{failed.reason.word}: {detail}"
+            self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status)
+        else:
+            due_at = self._schedule.retry(now, tries)
+            blank = failed.blank_address
+            self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
+        self._faults += 1
+        if self._faults >= _FAULTS_IN_A_ROW or result.status == 429:
+            self._spare(Reason.UNREACHABLE_SITE, now)
+
+    def _spare(self, reason: Reason, now: float) -> None:
+        """Leave the site alone for a while that doubles with every visit that ends like this."""
+        if self.spared_for is None:
+            self.failures += 1
+            self.spared_for = reason
+            self.spared_until = self._schedule.spare_site(now, self.failures)
+        self.stop()
+
+    def _bad(
+        self,
+        item: DueUrl,
+        event: Event,
+        reason: Reason,
+        now: float,
+        due_at: float,
+        tries: int = 0,
+        detail: str = "",
+        status: int = 0,
+        blank_address: bool = False,
+    ) -> None:
+        self.address_blanked = self.address_blanked or blank_address
+        self._emit(
+            BadRecord(
+                visit=self.pair.visit,
+                site=self.pair.site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                at=now,
+                state=int(move(State(item.state), event)),
+                reason=reason.word,
+                due_at=due_at,
+                tries=tries,
+                status=status,
+                detail=detail[:500],
+                address=self.address if event is not Event.REFUSAL else "",
+                blank_address=blank_address,
+            )
+        )
+
+    # --- robots.txt ----------------------------------------------------------------------------------------------------
+
+    def _use_stored_robots(self, now: float) -> None:
+        fact = self.pair.robots
+        if fact is None or fact.expires_at <= now:
+            return
+        if fact.status is RobotsStatus.ABSENT:
+            self._robots, self._robots_expire = ALLOW_ALL, fact.expires_at
+        elif fact.status is RobotsStatus.FOUND:
+            self._robots, self._robots_expire = Robots.parse(fact.text, self._work.UserAgent), fact.expires_at
+
+    def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
+        if target and ask.hops >= _ROBOTS_HOPS:
+            fact, target = RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._work.RobotsTtl, "redirected too often"), ""
+        if target.startswith(self.origin + "/"):
+            self.ready = Ask(AskKind.ROBOTS, target[len(self.origin) :], hops=ask.hops + 1)
+            return
+        if fact.status is RobotsStatus.FOUND:
+            self._robots = Robots.parse(fact.text, self._work.UserAgent)
+        elif fact.status is RobotsStatus.ABSENT:
+            self._robots = ALLOW_ALL
+        self._robots_expire = fact.expires_at
+        self._emit(SiteRecord(self.pair.visit, self.pair.site, fact, target))
+        if self._robots is not None:
+            return
+        if fact.status is not RobotsStatus.AWAITED:
+            self._robots_failure(fact, now)
+        self.stop()
+
+    def _robots_failure(self, fact: RobotsFact, now: float) -> None:
+        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
+        network = fact.status is RobotsStatus.UNREACHABLE
+        reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
+        item = self._local_q.popleft()
+        self._room.urls += 1
+        tries = item.tries + 1
+        due_at = self._schedule.retry(now, tries)
+        self._bad(item, Event.FAILURE, reason, now, due_at, tries, fact.detail, blank_address=network)
+        self._spare(reason, now)
+
+    def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        errand = ask.errand
+        assert errand is not None  # noqa: S101 - every errand ask has its errand
+        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
+        self._emit(ErrandRecord(self.pair.visit, self.pair.site, errand.asker, errand.path, fact, target, errand.hops + 1))
+
+
+def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:
+    """What an answer to robots.txt means (RFC 9309, section 2.3.1), and where it redirects to, if it does."""
+    if failed is not None or result.fault is not None:
+        reason = failed.reason.sentence if failed is not None else result.detail
+        return RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, reason), ""
+    status = result.status
+    if status in REDIRECTS:
+        target = _location(result, url)
+        if target:
+            return RobotsFact(RobotsStatus.AWAITED, b"", now, now, f"redirects to {target}"), target
+    if 200 <= status < 300:
+        return RobotsFact(RobotsStatus.FOUND, result.body[:ROBOTS_BYTES], now, now + ttl), ""
+    if status == 429 or status >= 500:
+        return RobotsFact(RobotsStatus.ERROR, b"", now, now, f"HTTP {status}"), ""
+    return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""
+
+
+def _location(result: DownloadResult, url: str) -> str:
+    """Where a redirect leads, or nothing where it does not say."""
+    location = result.header("location")
+    return (Joiner(url).join(location) or "") if location else ""
+
+
+def _validator(value: str) -> str:
+    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
+    return value if len(value) <= 1000 else ""
+
+
+def _header_block(result: DownloadResult) -> bytes:
+    return "".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1", "replace")

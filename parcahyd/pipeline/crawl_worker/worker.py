@@ -1,0 +1,230 @@
+"""The Crawl Worker itself: opens visits from MainQ, lets them pass the turnstile, and gives their records away.
+
+It is driven from outside: `accept`, `add_credit`, `stop` and `turn` by the process it runs in, `done` by the downloader.
+`wake` is a port: the worker asks to have `turn` called at a time of the monotonic clock.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from heapq import nlargest
+from math import inf
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.messages import BufferRecord, RequestProcessed
+from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
+from parcahyd.core.progress import SiteProgress, WorkerProgress
+from parcahyd.core.records import Assignment, Pause, VisitOver
+from parcahyd.pipeline.crawl_worker.known_urls import Room
+from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
+from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Visit
+
+__all__ = ["CrawlWorker"]
+
+_ROBOTS_MOST_BYTES = 5 * 1024 * 1024
+_KEYS_PER_LOCAL_URL = 5
+
+
+class CrawlWorker:
+    """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
+
+    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `misbehaved` says that
+    the downloader plugin answered from an address that was not approved.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        work: WorkConf,
+        downloader: Downloader,
+        clock: Clock,
+        *,
+        credit: int,
+        emit: Callable[[BufferRecord], int],
+        processed: Callable[[RequestProcessed], None],
+        misbehaved: Callable[[str], None],
+        wake: Callable[[float], None],
+    ) -> None:
+        self.number = number
+        self.on_the_wire = 0
+        self._work = work
+        self._downloader = downloader
+        self._clock = clock
+        self._credit = credit
+        self._send = emit
+        self._processed = processed
+        self._misbehaved = misbehaved
+        self._wake = wake
+        self._main_q: deque[Assignment] = deque()
+        self._visits: dict[int, tuple[Visit, float]] = {}
+        self._turnstile: Turnstile[Visit] = Turnstile(
+            work.HostDelay, work.HostConnections, work.address_delay, work.address_connections
+        )
+        self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL)
+        self._headers = (("User-Agent", work.UserAgent), ("Accept", "*/*"))
+        self._requests = 0
+        self._received = 0
+        self._stopping = False
+
+    # --- driven by the process -----------------------------------------------------------------------------------------
+
+    @property
+    def open_visits(self) -> int:
+        return len(self._visits) + len(self._main_q)
+
+    def accept(self, assignments: Iterable[Assignment]) -> None:
+        """A set arrives in MainQ."""
+        self._main_q.extend(assignments)
+        self.turn()
+
+    def add_credit(self, size: int) -> None:
+        starved = self._credit <= 0
+        self._credit += size
+        if starved:
+            self.turn()
+
+    def stop(self) -> None:
+        """No new request; visits with nothing on the wire are handed back at once."""
+        self._stopping = True
+        for visit, _ in list(self._visits.values()):
+            self._turnstile.withdraw(visit)
+            visit.stop()
+            if visit.is_over:
+                self._close(visit)
+        self.turn()
+
+    def turn(self) -> None:
+        """Open what arrived and start what may start now."""
+        while self._main_q:
+            self._open(self._main_q.popleft())
+        clock = self._clock.monotonic
+        limit = self._work.Connections
+        while self.on_the_wire < limit and self._credit > 0:
+            visit = self._turnstile.pass_one(clock())
+            if visit is None:
+                break
+            self._start(visit)
+        if self.on_the_wire < limit and self._credit > 0 and (at := self._turnstile.next_at()) < inf:
+            self._wake(at)
+
+    def progress(self, pid: int) -> WorkerProgress:
+        visits = [visit for visit, _ in self._visits.values()]
+        busiest = nlargest(10, visits, key=lambda visit: (visit.on_the_wire, visit.pages))
+        return WorkerProgress(
+            worker=self.number,
+            pid=pid,
+            visits=len(visits),
+            on_the_wire=self.on_the_wire,
+            waiting=self._work.LocalUrls - self._room.urls,
+            requests=self._requests,
+            received=self._received,
+            sites=tuple(
+                SiteProgress(visit.origin, visit.address, self.number, visit.pages, visit.waiting) for visit in busiest
+            ),
+        )
+
+    # --- a visit's way -------------------------------------------------------------------------------------------------
+
+    def _open(self, assignment: Assignment) -> None:
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        visit = Visit(assignment, self._work, self._room, self._emit, now)
+        self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
+        # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
+        shift = monotonic - now
+        self._turnstile.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
+        if self._stopping:
+            visit.stop()
+        elif visit.pair.scheme not in self._downloader.schemes:
+            served = ", ".join(sorted(self._downloader.schemes))
+            visit.refuse_all(Reason.SCHEME, f"{self._work.DownloaderClass} serves {served}", now)
+            visit.stop()
+        self._go_on(visit, now)
+
+    def _go_on(self, visit: Visit, now: float) -> None:
+        """Put the visit in line if it has something to ask, or end it."""
+        if visit.ready is None:
+            if visit.prepare(now) is not None:
+                self._turnstile.ask(visit)
+            elif visit.is_over:
+                self._close(visit)
+
+    def _start(self, visit: Visit) -> None:
+        ask = visit.started()
+        is_page = ask.kind is AskKind.PAGE
+        request = DownloadRequest(
+            url=visit.origin + ask.path,
+            address=visit.address,
+            port=visit.pair.port,
+            headers=self._headers + visit.headers(ask),
+            max_bytes=self._work.MaxBytes if is_page else _ROBOTS_MOST_BYTES,
+        )
+        self.on_the_wire += 1
+        self._downloader.start(request, partial(self._done, visit, ask))
+        self._go_on(visit, self._clock.now())
+
+    def _done(self, visit: Visit, ask: Ask, result: DownloadResult) -> None:
+        self.on_the_wire -= 1
+        monotonic = self._clock.monotonic()
+        self._turnstile.leave(visit, monotonic)
+        self._requests += 1
+        self._received += len(result.body)
+        foreign = result.fault is None and not self._is_from(result.peer, visit.address)
+        if foreign:
+            self._misbehaved(
+                f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
+                f"{result.peer or 'an address it does not name'}; it was thrown away"
+            )
+        now = self._clock.now()
+        ready = visit.ready
+        visit.answered(ask, result, foreign, now)
+        if ready is not None and visit.ready is None:
+            self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
+        elif ready is None and visit.ready is not None:
+            self._turnstile.ask(visit)  # robots.txt moved within its site.
+        if monotonic > self._visits[visit.pair.visit][1]:
+            self._turnstile.withdraw(visit)
+            visit.stop()
+        self._go_on(visit, now)
+        self.turn()
+
+    def _close(self, visit: Visit) -> None:
+        del self._visits[visit.pair.visit]
+        visit.close()
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        host_rest, address_rest = self._turnstile.close(visit)
+        pauses = (
+            Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic, visit.spared_until - now)),
+            Pause(f"address {visit.address}", now + max(0.0, address_rest - monotonic)),
+        )
+        self._emit(
+            VisitOver(
+                visit=visit.pair.visit,
+                site=visit.pair.site,
+                at=now,
+                not_before=pauses[0].not_before,
+                pauses=pauses,
+                addresses=() if visit.address_blanked else visit.assignment.addresses,
+                addresses_expire=visit.assignment.addresses_expire,
+                failures=visit.failures,
+                pages=visit.pages,
+                requests=visit.requests,
+                reason=visit.spared_for.word if visit.spared_for else "",
+            )
+        )
+        self._processed(RequestProcessed(visit.pair.visit, visit.pages, pauses))
+
+    def _emit(self, record: BufferRecord) -> None:
+        self._credit -= self._send(record)
+
+    @staticmethod
+    def _is_from(peer: str, address: str) -> bool:
+        if peer == address:
+            return True
+        try:
+            return ipaddress.ip_address(peer) == ipaddress.ip_address(address)
+        except ValueError:
+            return False

@@ -1,0 +1,59 @@
+"""The Mapping Manager (P13): hands sets of at most ArgumentUrl pairs to URL Mappers that are hungry.
+
+Emptied into it: the URL-IP Queue. It stops while the Resolved URL Queue has no room for what is being mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from parcahyd.core.records import Pair
+
+__all__ = ["MappingManager"]
+
+
+class _Source(Protocol):
+    def __len__(self) -> int: ...
+
+    def take(self, count: int) -> tuple[Pair, ...]: ...
+
+
+class _Target(Protocol):
+    @property
+    def room(self) -> int: ...
+
+
+class MappingManager:
+    """Every mapper is hungry at the start (reading 3 of the paper), and again when its set is finished."""
+
+    def __init__(
+        self,
+        source: _Source,
+        target: _Target,
+        mappers: int,
+        argument_url: int,
+        assign: Callable[[tuple[Pair, ...]], None],
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._argument_url = argument_url
+        self._assign = assign
+        self._hungry = mappers
+        self.being_mapped = 0
+
+    def run(self) -> None:
+        """Woken by *Something to map* and *Hungry*."""
+        while self._hungry and len(self._source):
+            room = self._target.room - self.being_mapped
+            if room <= 0:
+                return
+            pairs = self._source.take(min(self._argument_url, room))
+            self._hungry -= 1
+            self.being_mapped += len(pairs)
+            self._assign(pairs)
+
+    def finished(self, count: int) -> None:
+        """A mapper has finished a set of `count` pairs: it is hungry again."""
+        self._hungry += 1
+        self.being_mapped -= count

@@ -1,0 +1,220 @@
+"""Update Database (P19): writes the buffer's queues to the database, batch by batch, in the order Extern, Doc, Bad.
+
+One transaction per batch of at most MaxSize records. A batch that fails goes back to the head of its own queue and is tried
+again with back-off; after three failures it is halved, until the record that cannot be stored stands alone and is
+stored as `failed`. While the database takes nothing at all, everything waits: workers run out of credit and stop asking.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from parcahyd.core.buffer import BufferedRecord, BufferQueue
+from parcahyd.core.life_cycle import State
+from parcahyd.core.messages import BufferRecord
+from parcahyd.core.records import BadRecord, PageRecord, UnchangedRecord, VisitOver
+
+__all__ = ["Tally", "UpdateDatabase"]
+
+_TRIES_BEFORE_HALVING = 3
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 10.0
+_PASS: tuple[BufferQueue | None, ...] = (*BufferQueue, None)
+"""One pass over the buffer; None stands for the release of visits that are over."""
+
+
+class _Item(Protocol):
+    @property
+    def record(self) -> BufferRecord: ...
+
+
+Item = TypeVar("Item", bound=_Item)
+_Written_contra = TypeVar("_Written_contra", contravariant=True)
+
+
+class _Buffer(Protocol[Item]):
+    def waiting(self, queue: BufferQueue) -> int: ...
+
+    def take(self, queue: BufferQueue, most: int) -> list[BufferedRecord[Item]]: ...
+
+    def put_back(self, queue: BufferQueue, batch: Sequence[BufferedRecord[Item]]) -> None: ...
+
+    def committed(self, batch: Sequence[BufferedRecord[Item]]) -> dict[int, int]: ...
+
+    def take_over(self) -> tuple[list[VisitOver], list[int], dict[int, int]]: ...
+
+
+class _Writer(Protocol[_Written_contra]):
+    """The database as this box sees it: each call is one transaction, runs elsewhere, and answers on this loop."""
+
+    def write(self, queue: BufferQueue, items: Sequence[_Written_contra], done: Callable[[Exception | None], None]) -> None: ...
+
+    def write_poison(self, _queue: BufferQueue, item: _Written_contra, done: Callable[[Exception | None], None]) -> None: ...
+
+    def release(
+        self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]
+    ) -> None: ...
+
+
+class Tally:
+    """What was committed in this run."""
+
+    def __init__(self) -> None:
+        self.stored = 0
+        self.unchanged = 0
+        self.by_state: Counter[State] = Counter()
+        self.received = 0
+        self.reasons: Counter[str] = Counter()
+
+    def add(self, record: BufferRecord) -> None:
+        if isinstance(record, PageRecord):
+            self.stored += 1
+            self.received += len(record.body)
+        elif isinstance(record, UnchangedRecord):
+            self.unchanged += 1
+        elif isinstance(record, BadRecord):
+            self.by_state[State(record.state)] += 1
+            self.reasons[record.reason] += 1
+
+
+class UpdateDatabase(Generic[Item]):
+    """Batches out of the buffer, one at a time.
+
+    `grant` gives credit back to senders, `released` tells which visits are over and whether links to other sites came in,
+    `trouble` says a sentence, `later` calls back after so many seconds.
+    """
+
+    def __init__(
+        self,
+        buffer: _Buffer[Item],
+        writer: _Writer[Item],
+        max_size: int,
+        *,
+        grant: Callable[[dict[int, int]], None],
+        released: Callable[[list[int], bool], None],
+        trouble: Callable[[str], None],
+        later: Callable[[float, Callable[[], None]], None],
+    ) -> None:
+        self._buffer = buffer
+        self._writer = writer
+        self._max_size = max_size
+        self._grant = grant
+        self._released = released
+        self._trouble = trouble
+        self._later = later
+        self._busy = False
+        self._turn = 0
+        self._failures = 0
+        self._batch_size = dict.fromkeys(BufferQueue, max_size)
+        self.tally = Tally()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._busy
+
+    def run(self) -> None:
+        """Woken by *Something to update*: write the next batch, unless one is being written."""
+        if self._busy:
+            return
+        for step in range(len(_PASS)):
+            at = (self._turn + step) % len(_PASS)
+            queue = _PASS[at]
+            if queue is None:
+                started = self._release()
+            else:
+                started = self._buffer.waiting(queue) > 0
+                if started:
+                    self._write(queue)
+            if started:
+                self._turn = at + 1
+                return
+
+    def _write(self, queue: BufferQueue) -> None:
+        batch = self._buffer.take(queue, self._batch_size[queue])
+        self._busy = True
+        self._writer.write(queue, [buffered.item for buffered in batch], lambda error: self._written(queue, batch, error))
+
+    def _written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], error: Exception | None) -> None:
+        self._busy = False
+        if error is None:
+            self._failures = 0
+            self._batch_size[queue] = min(self._max_size, self._batch_size[queue] * 2)
+            self._commit(queue, batch)
+            return
+        self._failures += 1
+        if self._failures > _TRIES_BEFORE_HALVING and len(batch) == 1:
+            self._trouble(f"a record in {queue.value} cannot be stored: {error}")
+            self._busy = True
+            self._writer.write_poison(queue, batch[0].item, lambda error: self._poison_written(queue, batch, error))
+            return
+        self._buffer.put_back(queue, batch)
+        if self._failures > _TRIES_BEFORE_HALVING:
+            self._batch_size[queue] = (len(batch) + 1) // 2
+            self._run_again(queue)
+            return
+        self._trouble(f"the database did not take a batch of {len(batch)} from {queue.value}: {error}")
+        self._pause(queue)
+
+    def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], error: Exception | None) -> None:
+        self._busy = False
+        if error is not None:
+            # Not even its failure can be stored, so it is not the record: the database is out of reach.
+            self._buffer.put_back(queue, batch)
+            self._trouble(f"the database takes nothing: {error}")
+            self._pause(queue)
+            return
+        self._failures = 0
+        self._grant(self._buffer.committed(batch))
+        self.run()
+
+    def _run_again(self, queue: BufferQueue) -> None:
+        """The same queue before all others: its failed batch is at its head."""
+        if not self._busy:
+            self._turn = _PASS.index(queue)
+            self.run()
+
+    def _pause(self, queue: BufferQueue) -> None:
+        self._busy = True  # Nothing else is written meanwhile: the order of a visit's records stays as it was sent.
+
+        def again() -> None:
+            self._busy = False
+            self._run_again(queue)
+
+        self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
+
+    def _commit(self, queue: BufferQueue, batch: list[BufferedRecord[Item]]) -> None:
+        for buffered in batch:
+            self.tally.add(buffered.item.record)
+        self._grant(self._buffer.committed(batch))
+        if queue is BufferQueue.EXTERN:
+            self._released([], True)
+        self.run()
+
+    def _release(self) -> bool:
+        over, abandoned, credit = self._buffer.take_over()
+        if not over and not abandoned:
+            return False
+        self._busy = True
+        self._writer.release(over, abandoned, lambda error: self._release_done(over, abandoned, credit, error))
+        return True
+
+    def _release_done(
+        self, over: list[VisitOver], abandoned: list[int], credit: dict[int, int], error: Exception | None
+    ) -> None:
+        self._busy = False
+        if error is not None:
+            self._failures += 1
+            self._trouble(f"the database did not release {len(over) + len(abandoned)} visits: {error}")
+            self._busy = True
+
+            def again() -> None:
+                self._writer.release(over, abandoned, lambda error: self._release_done(over, abandoned, credit, error))
+
+            self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
+            return
+        self._failures = 0
+        self._grant(credit)
+        self._released([record.visit for record in over] + abandoned, True)
+        self.run()

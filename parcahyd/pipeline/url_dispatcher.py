@@ -1,0 +1,128 @@
+"""The URL Dispatcher (P10): reads sites with URLs that are new or due, and fills the URL-IP Queue.
+
+It asks Update Database for leases, one question at a time, as long as there is room for what may come back. It also knows
+when the run is over: nothing leased, nothing due, nothing falling due soon enough to wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from parcahyd.core.messages import LeaseRequest, Leases
+from parcahyd.core.ports import Clock
+from parcahyd.core.records import Pair
+from parcahyd.core.signals import Signal, SignalBoard
+
+__all__ = ["UrlDispatcher"]
+
+_LEASES_AT_ONCE = 64
+_WEIGHT_AT_ONCE = 32 * 1024 * 1024
+
+
+class _Queue(Protocol):
+    @property
+    def room(self) -> int: ...
+
+    def put(self, pair: Pair) -> bool: ...
+
+
+def weight_of(pair: Pair) -> int:
+    """About how many bytes a pair occupies while it is on its way."""
+    return 1000 + len(pair.known) + 300 * len(pair.urls)
+
+
+class UrlDispatcher:
+    """Leases in, pairs out.
+
+    `ask` sends a LeaseRequest; `leases` takes the answer; `changed` says that the database may have new work; `handed_over`
+    that a pair reached its worker; `released` that a visit is over and committed.
+    """
+
+    def __init__(
+        self,
+        queue: _Queue,
+        signals: SignalBoard,
+        clock: Clock,
+        ask: Callable[[LeaseRequest], None],
+        *,
+        started_at: float,
+        forever: bool,
+        wait_for_retries: float,
+    ) -> None:
+        self._queue = queue
+        self._signals = signals
+        self._clock = clock
+        self._ask = ask
+        self._started_at = started_at
+        self._forever = forever
+        self._wait_for_retries = wait_for_retries
+        self._open: dict[int, int] = {}
+        self._weight = 0
+        self._asked = 0
+        self._news = True
+        self._stopped = False
+        self.next_due: float | None = None
+
+    @property
+    def open_visits(self) -> int:
+        """Sites that are leased and not yet released."""
+        return len(self._open)
+
+    def changed(self) -> None:
+        self._news = True
+        self.dispatch()
+
+    def stop(self) -> None:
+        """Ask for nothing more; what is leased is handed back by others."""
+        self._stopped = True
+
+    def dispatch(self) -> None:
+        """Ask for sites if there is news, or if one fell due, and room for the answer."""
+        if self._asked or self._stopped or not (self._news or self._fell_due()):
+            return
+        count = min(_LEASES_AT_ONCE, self._queue.room)
+        if count <= 0 or self._weight > _WEIGHT_AT_ONCE:
+            return
+        self._asked = count
+        self._news = False
+        self._ask(LeaseRequest(count, self._clock.now() if self._forever else self._started_at))
+
+    def leases(self, answer: Leases) -> None:
+        """The answer to the last question. A full one means that there may be more."""
+        self._news = self._news or len(answer.pairs) >= self._asked
+        self._asked = 0
+        self.next_due = answer.next_due
+        for pair in answer.pairs:
+            self._open[pair.visit] = weight_of(pair)
+            self._weight += self._open[pair.visit]
+            self._queue.put(pair)
+        if answer.pairs:
+            self._signals.raise_(Signal.SOMETHING_TO_MAP)
+        self.dispatch()
+
+    def handed_over(self, visit: int) -> None:
+        """The pair is with its worker now and weighs nothing here."""
+        self._weight -= self._open.get(visit, 0)
+        if visit in self._open:
+            self._open[visit] = 0
+
+    def released(self, visit: int) -> None:
+        self._weight -= self._open.pop(visit, 0)
+
+    def is_over(self) -> bool:
+        """Nothing is on its way, and nothing falls due within WaitForRetries."""
+        if self._open or self._asked:
+            return False
+        if self._stopped:
+            return True
+        if self._news or self._forever:
+            return False
+        return self.next_due is None or self.next_due > self._clock.now() + self._wait_for_retries
+
+    def wakes_at(self) -> float | None:
+        """When to call `dispatch` although nothing happened: the next site falls due."""
+        return None if self._stopped or self._asked else self.next_due
+
+    def _fell_due(self) -> bool:
+        return self.next_due is not None and self.next_due <= self._clock.now()

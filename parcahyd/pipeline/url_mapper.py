@@ -1,0 +1,93 @@
+"""The URL Mapper (P14): gives each pair of its set addresses that passed the address policy.
+
+Runs in a thread, one set at a time; the DNS Resolver plugin may block it. A host that is written as an address needs no
+resolver, and addresses that still hold are kept, but the policy is asked every time: it may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from parcahyd.core.errors import ResolutionFailed
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.ports import Clock, Resolver
+from parcahyd.core.records import BadRecord, DueUrl, Pair, ResolvedPair, VisitOver
+from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.address_policy import AddressPolicy, literal_address
+
+__all__ = ["UrlMapper", "hand_back"]
+
+_NO_EXPIRY = 86400.0
+
+
+class UrlMapper:
+    """Pairs in, resolved pairs out, in the same order."""
+
+    def __init__(self, resolver: Resolver, policy: AddressPolicy, clock: Clock) -> None:
+        self._resolver = resolver
+        self._policy = policy
+        self._clock = clock
+
+    def map(self, pairs: Iterable[Pair]) -> list[ResolvedPair]:
+        return [self._map(pair) for pair in pairs]
+
+    def _map(self, pair: Pair) -> ResolvedPair:
+        now = self._clock.now()
+        addresses, expires_at = pair.addresses, pair.addresses_expire
+        literal = literal_address(pair.host)
+        if literal is not None:
+            addresses, expires_at = (literal,), now + _NO_EXPIRY
+        elif not addresses or expires_at <= now:
+            try:
+                resolution = self._resolver.resolve(pair.host)
+            except ResolutionFailed as failure:
+                return ResolvedPair(pair, reason=failure.reason.word, detail=failure.detail)
+            addresses, expires_at = resolution.addresses, now + resolution.ttl
+        vetted = self._policy.vet(addresses)
+        if vetted:
+            return ResolvedPair(pair, vetted, expires_at)
+        detail = f"{pair.host} leads to {', '.join(addresses)}"
+        return ResolvedPair(pair, reason=Reason.ADDRESS.word, detail=detail)
+
+
+def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
+    """The records of a visit that cannot take place because its host has no address that may be visited."""
+    pair, reason = resolved.pair, Reason.of(resolved.reason)
+    if reason is Reason.ADDRESS:
+        bad = [_bad(pair, url, State.REFUSED, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
+        return bad, _over(pair, now, pair.failures, now, "")
+    bad = []
+    for url in pair.urls:
+        tries = url.tries + 1
+        if schedule.is_last_try(tries):
+            detail = f"{reason.word}: {resolved.detail}"
+            bad.append(_bad(pair, url, State.GONE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
+        else:
+            bad.append(_bad(pair, url, State.FAILED, reason, now, schedule.retry(now, tries), tries, resolved.detail))
+    failures = pair.failures + 1
+    return bad, _over(pair, now, failures, schedule.spare_site(now, failures), reason.word)
+
+
+def _bad(
+    pair: Pair, url: DueUrl, state: State, reason: Reason, now: float, due_at: float, tries: int, detail: str
+) -> BadRecord:
+    return BadRecord(
+        visit=pair.visit,
+        site=pair.site,
+        key=url.key,
+        path=url.path,
+        depth=url.depth,
+        hops=url.hops,
+        seed=url.seed,
+        at=now,
+        state=int(state),
+        reason=reason.word,
+        due_at=due_at,
+        tries=tries,
+        detail=detail[:500],
+        blank_address=True,
+    )
+
+
+def _over(pair: Pair, now: float, failures: int, not_before: float, reason: str) -> VisitOver:
+    return VisitOver(visit=pair.visit, site=pair.site, at=now, not_before=not_before, failures=failures, reason=reason)

@@ -1,0 +1,495 @@
+"""The coordinator: the process that the user started. It starts the others, hosts the mapping half, and ends the run.
+
+It holds nothing that cannot be lost: what is due stands in the database, and every visit that it handed out is a lease there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from parcahyd.config.database_url import database_url
+from parcahyd.config.schema import Configuration
+from parcahyd.core.errors import RunFailed, UserMistake
+from parcahyd.core.messages import (
+    Begin,
+    Committed,
+    Finish,
+    Finished,
+    FromUpdateToCoordinator,
+    FromWorkerToCoordinator,
+    LeaseRequest,
+    Leases,
+    Misbehaviour,
+    Mistake,
+    Ready,
+    Report,
+    RequestProcessed,
+    Stop,
+    Trouble,
+    Visits,
+    WorkerGone,
+    WorkerJoined,
+)
+from parcahyd.core.ports import Clock, Resolver
+from parcahyd.core.progress import Observer, Progress, RunSummary, WorkerProgress
+from parcahyd.core.records import Assignment, Pair, ResolvedPair, VisitOver
+from parcahyd.core.signals import Signal, SignalBoard
+from parcahyd.pipeline.crawl_manager import CrawlManager
+from parcahyd.pipeline.mapping_manager import MappingManager
+from parcahyd.pipeline.resolved_queue import ResolvedQueue
+from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
+from parcahyd.plugin_manager import PluginManager
+from parcahyd.refresh.schedule import Schedule
+from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.runtime.channel import Channel, socket_pair
+from parcahyd.runtime.children import Child
+from parcahyd.runtime.clock import SystemClock
+from parcahyd.runtime.cores import usable_cores
+from parcahyd.runtime.run_lock import RunLock
+
+__all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
+
+_TELL_EVERY = 0.5
+_NOTES_KEPT = 20
+_STILLBORN_MOST = 3
+_PATIENCE = 10.0
+"""Seconds beyond StopTimeout after which a run that does not stop is ended."""
+
+_EXIT_DONE, _EXIT_INTERRUPTED = 0, 130
+
+
+class CoordinatorBoxes(msgspec.Struct, frozen=True):
+    """The boxes of this process."""
+
+    signals: SignalBoard
+    url_dispatcher: UrlDispatcher
+    url_ip_queue: UrlIpQueue
+    mapping_manager: MappingManager
+    resolved_queue: ResolvedQueue
+    crawl_manager: CrawlManager
+
+
+class CoordinatorHost(Protocol):
+    """What the boxes ask of their process."""
+
+    clock: Clock
+    workers: int
+
+    def ask_for_leases(self, request: LeaseRequest) -> None: ...
+
+    def start_mapper(self, pairs: tuple[Pair, ...]) -> None: ...
+
+    def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None: ...
+
+
+class _Worker:
+    """A Crawl Worker's process as the coordinator sees it."""
+
+    def __init__(self, child: Child) -> None:
+        self.child = child
+        self.channel: Channel[FromWorkerToCoordinator] | None = None
+        self.progress: WorkerProgress | None = None
+
+
+class Coordinator:
+    """One run, from the lock to the summary."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        seeds: Sequence[str],
+        forever: bool,
+        observer: Observer,
+        join: Callable[[Configuration, Ready, bool, CoordinatorHost], CoordinatorBoxes],
+    ) -> None:
+        self.clock: Clock = SystemClock()
+        self.workers = configuration.work.MaxInstances or usable_cores()
+        self._configuration = configuration
+        self._encoded = msgspec.msgpack.encode(configuration)
+        self._seeds = (*configuration.work.Seeds, *seeds)
+        self._forever = forever
+        self._observer = observer
+        self._join = join
+        self._schedule = Schedule(configuration.work)
+        self._loop = asyncio.new_event_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._boxes: CoordinatorBoxes | None = None
+        self._lock: RunLock | None = None
+        self._update: Child | None = None
+        self._update_channel: Channel[FromUpdateToCoordinator] | None = None
+        self._crew: dict[int, _Worker] = {}
+        self._stillborn = 0
+        self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
+        self._mapper: UrlMapper | None = None
+        self._committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+        self._requests_of_the_dead = 0
+        self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
+        self._started = self.clock.monotonic()
+        self._phase = "starting"
+        self._outcome = ""
+        self._alarm: asyncio.TimerHandle | None = None
+        self._last_told = (self._started, 0)
+
+    def run(self) -> int:
+        """The exit code. Raises UserMistake and RunFailed."""
+        plugins = PluginManager.load(self._configuration)
+        resolver = plugins.resolver()
+        self._lock = RunLock(database_url(self._configuration))
+        self._mapper = UrlMapper(resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.add_signal_handler(number, self._interrupted)
+        self._loop.set_exception_handler(self._bug)
+        try:
+            self._start_update_database()
+            self._loop.call_later(_TELL_EVERY, self._tell)
+            return self._loop.run_until_complete(self._ended)
+        finally:
+            self._clean_up(resolver)
+
+    # --- the boxes' ports ----------------------------------------------------------------------------------------------
+
+    def ask_for_leases(self, request: LeaseRequest) -> None:
+        self._to_update(request)
+
+    def start_mapper(self, pairs: tuple[Pair, ...]) -> None:
+        if self._mapper is None:
+            return
+        future = self._mappers.submit(self._mapper.map, pairs)
+        future.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._mapped, pairs, done))
+
+    def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
+        if worker not in self._crew:
+            self._start_worker(worker)
+        channel = self._crew[worker].channel
+        if channel is not None:
+            channel.send(Visits(assignments))
+        if self._boxes is not None:
+            for assignment in assignments:
+                self._boxes.url_dispatcher.handed_over(assignment.pair.visit)
+
+    # --- children ------------------------------------------------------------------------------------------------------
+
+    def _start_update_database(self) -> None:
+        self._update = Child("update-database", 0, inherited=self._inherited())
+        self._update_channel = Channel(
+            self._update.end,
+            self._loop,
+            msgspec.msgpack.Decoder(FromUpdateToCoordinator),
+            self._told_by_update,
+            self._update_lost,
+        )
+        self._to_update(Begin(self._encoded, self._seeds))
+
+    def _start_worker(self, number: int) -> None:
+        here, there = socket_pair()
+        child = Child("worker", number, inherited=self._inherited(), sockets=[here])
+        worker = _Worker(child)
+        worker.channel = Channel(
+            child.end,
+            self._loop,
+            msgspec.msgpack.Decoder(FromWorkerToCoordinator),
+            partial(self._told_by_worker, number),
+            partial(self._worker_lost, number),
+        )
+        self._crew[number] = worker
+        if self._update_channel is not None:
+            self._update_channel.send_socket(WorkerJoined(number), there)
+        credit = self._configuration.work.BufferBytes // self.workers
+        worker.channel.send(Begin(self._encoded, worker=number, credit=credit))
+
+    def _inherited(self) -> tuple[int, ...]:
+        return () if self._lock is None else (self._lock.descriptor,)
+
+    def _worker_lost(self, number: int) -> None:
+        """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
+        worker = self._crew.pop(number)
+        code = worker.child.wait()
+        if self._boxes is None or self._ended.done():
+            return
+        if worker.progress is None:
+            self._stillborn += 1
+            if self._stillborn >= _STILLBORN_MOST:
+                self._fail(f"Crawl Workers end as soon as they start (exit code {code})")
+                return
+        else:
+            self._stillborn = 0
+            self._requests_of_the_dead += worker.progress.requests
+        if not self._outcome:
+            self._notes.append(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
+        work = self._configuration.work
+        visits = self._boxes.crawl_manager.worker_gone(number, work.HostDelay, work.address_delay)
+        self._to_update(WorkerGone(number, visits))
+        self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
+
+    def _update_lost(self) -> None:
+        if not self._ended.done():
+            code = self._update.wait(1.0) if self._update is not None else None
+            self._fail(f"the Update Database process is gone (exit code {code}); start again to go on")
+
+    def _to_update(self, message: object) -> None:
+        if self._update_channel is not None:
+            self._update_channel.send(message)
+
+    # --- messages ------------------------------------------------------------------------------------------------------
+
+    def _told_by_update(self, message: FromUpdateToCoordinator, _size: int) -> None:
+        if isinstance(message, Committed):
+            self._take_committed(message)
+        elif isinstance(message, Leases):
+            if self._boxes is not None:
+                self._boxes.url_dispatcher.leases(message)
+                if self._outcome:
+                    self._hand_back_queues()
+        elif isinstance(message, Ready):
+            self._ready(message)
+        elif isinstance(message, Trouble):
+            self._notes.append(message.sentence)
+        elif isinstance(message, Mistake):
+            self._end(UserMistake(message.message, message.remedy))
+            return
+        else:
+            self._finished(message)
+            return
+        self._look()
+
+    def _ready(self, message: Ready) -> None:
+        if message.empty:
+            self._end(
+                UserMistake(
+                    "there is nothing to crawl: the database knows no URL",
+                    "give one with --seed URL, or Seeds in WorkConf.toml",
+                )
+            )
+            return
+        self._boxes = self._join(self._configuration, message, self._forever, self)
+        self._phase = "crawling"
+        if self._outcome:
+            self._stop(self._outcome)
+        self._boxes.url_dispatcher.dispatch()
+
+    def _take_committed(self, message: Committed) -> None:
+        self._committed = message
+        if self._boxes is None:
+            return
+        dispatcher = self._boxes.url_dispatcher
+        for visit in message.released:
+            dispatcher.released(visit)
+        if message.new_work:
+            dispatcher.changed()
+
+    def _told_by_worker(self, number: int, message: FromWorkerToCoordinator, _size: int) -> None:
+        if isinstance(message, RequestProcessed):
+            if self._boxes is not None:
+                self._boxes.crawl_manager.request_processed(message.visit, message.pages, message.pauses)
+                self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
+                self._look()
+        elif isinstance(message, Report):
+            self._crew[number].progress = message.progress
+        elif isinstance(message, Misbehaviour):
+            self._notes.append(message.sentence)
+
+    def _mapped(self, pairs: tuple[Pair, ...], done: Future[list[ResolvedPair]]) -> None:
+        """A URL Mapper has finished its set."""
+        if self._boxes is None:
+            return
+        now = self.clock.now()
+        for resolved in done.result():
+            if self._outcome:
+                self._hand_back(resolved.pair)
+            elif resolved.reason:
+                bad, over = hand_back(resolved, self._schedule, now)
+                for record in bad:
+                    self._to_update(record)
+                self._to_update(over)
+                self._boxes.url_dispatcher.handed_over(over.visit)
+            else:
+                self._boxes.resolved_queue.put(resolved)
+        self._boxes.mapping_manager.finished(len(pairs))
+        if not self._outcome:
+            self._boxes.signals.raise_(Signal.SOMETHING_TO_CRAWL)
+            self._boxes.signals.raise_(Signal.HUNGRY)
+        self._look()
+
+    # --- the end -------------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """After every event: is the run over? When does something fall due?"""
+        if self._boxes is None or self._ended.done():
+            return
+        dispatcher = self._boxes.url_dispatcher
+        if self._boxes.crawl_manager.limit_reached and not self._outcome:
+            self._stop("limit")
+        if dispatcher.is_over():
+            self._finish(self._outcome or "done")
+            return
+        at = dispatcher.wakes_at()
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if at is not None:
+            self._alarm = self._loop.call_later(max(0.001, at - self.clock.now()), self._ring)
+        if self._phase in {"crawling", "waiting"}:
+            self._phase = "crawling" if dispatcher.open_visits else "waiting"
+
+    def _ring(self) -> None:
+        self._alarm = None
+        if self._boxes is not None:
+            self._boxes.url_dispatcher.dispatch()
+
+    def _interrupted(self) -> None:
+        """The first interrupt stops in order, the second at once."""
+        if self._outcome == "interrupted":
+            self._end(_EXIT_INTERRUPTED)
+            return
+        self._stop("interrupted")
+        self._look()
+
+    def _stop(self, outcome: str) -> None:
+        """No new request; everything that is leased is handed back."""
+        self._outcome = outcome
+        self._phase = "stopping"
+        within = self._configuration.work.StopTimeout
+        self._loop.call_later(within + _PATIENCE, self._end, _EXIT_INTERRUPTED)
+        if self._boxes is None:
+            if outcome == "interrupted":
+                self._end(_EXIT_INTERRUPTED)
+            return
+        self._boxes.url_dispatcher.stop()
+        self._hand_back_queues()
+        for worker in self._crew.values():
+            if worker.channel is not None:
+                worker.channel.send(Stop(within))
+
+    def _hand_back_queues(self) -> None:
+        if self._boxes is None:
+            return
+        for pair in self._boxes.url_ip_queue.take(self._boxes.url_ip_queue.size):
+            self._hand_back(pair)
+        for resolved in self._boxes.resolved_queue.take_all():
+            self._hand_back(resolved.pair)
+
+    def _hand_back(self, pair: Pair) -> None:
+        """A visit that never began: the site is as it was."""
+        self._to_update(
+            VisitOver(
+                visit=pair.visit,
+                site=pair.site,
+                at=self.clock.now(),
+                not_before=0.0,
+                addresses=pair.addresses,
+                addresses_expire=pair.addresses_expire,
+                failures=pair.failures,
+            )
+        )
+
+    def _finish(self, outcome: str) -> None:
+        if self._phase != "finishing":
+            self._phase = "finishing"
+            self._outcome = outcome
+            self._to_update(Finish(outcome, self._requests()))
+
+    def _finished(self, message: Finished) -> None:
+        self._summarise(self._outcome, message.waiting, message.next_due)
+        self._end(_EXIT_INTERRUPTED if self._outcome == "interrupted" else _EXIT_DONE)
+
+    def _fail(self, sentence: str) -> None:
+        self._end(RunFailed(sentence))
+
+    def _bug(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+        """An exception in a callback is a bug: the run ends with its traceback."""
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            self._end(error)
+        else:
+            loop.default_exception_handler(context)
+
+    def _end(self, result: int | Exception) -> None:
+        if self._ended.done():
+            return
+        if isinstance(result, Exception):
+            self._ended.set_exception(result)
+        else:
+            self._ended.set_result(result)
+
+    def _clean_up(self, resolver: Resolver) -> None:
+        """Whatever the end was: no child stays, nothing stays open."""
+        for worker in self._crew.values():
+            worker.child.kill()
+        if self._update is not None:
+            if self._update_channel is not None:
+                self._update_channel.close()
+            if self._update.wait(_PATIENCE) is None:
+                self._update.kill()
+        self._mappers.shutdown(wait=False, cancel_futures=True)
+        resolver.close()
+        if self._lock is not None:
+            self._lock.release()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.remove_signal_handler(number)
+        self._loop.close()
+
+    # --- telling -------------------------------------------------------------------------------------------------------
+
+    def _requests(self) -> int:
+        alive = sum(worker.progress.requests for worker in self._crew.values() if worker.progress is not None)
+        return alive + self._requests_of_the_dead
+
+    def _tell(self) -> None:
+        now = self.clock.monotonic()
+        committed, boxes = self._committed, self._boxes
+        pages = committed.stored + committed.unchanged
+        before, pages_before = self._last_told
+        self._last_told = now, pages
+        self._observer.progress(
+            Progress(
+                seconds=now - self._started,
+                stored=committed.stored,
+                unchanged=committed.unchanged,
+                failed=committed.failed,
+                refused=committed.refused,
+                gone=committed.gone,
+                received=committed.received,
+                reasons=committed.reasons,
+                pages_per_second=(pages - pages_before) / max(now - before, 0.001),
+                url_ip_queue=len(boxes.url_ip_queue) if boxes else 0,
+                resolved_queue=len(boxes.resolved_queue) if boxes else 0,
+                open_visits=boxes.url_dispatcher.open_visits if boxes else 0,
+                buffer_records=committed.buffer_records,
+                buffer_bytes=committed.buffer_bytes,
+                workers=tuple(worker.progress for worker in self._crew.values() if worker.progress is not None),
+                phase=self._phase,
+                note=self._notes[-1] if self._notes else "",
+            )
+        )
+        if not self._ended.done():
+            self._loop.call_later(_TELL_EVERY, self._tell)
+
+    def _summarise(self, outcome: str, waiting: dict[str, int], next_due: float | None) -> None:
+        committed = self._committed
+        self._observer.finished(
+            RunSummary(
+                outcome=outcome,
+                seconds=self.clock.monotonic() - self._started,
+                requests=self._requests(),
+                stored=committed.stored,
+                unchanged=committed.unchanged,
+                failed=committed.failed,
+                refused=committed.refused,
+                gone=committed.gone,
+                received=committed.received,
+                reasons=committed.reasons,
+                waiting=waiting,
+                next_due=next_due,
+                notes=tuple(self._notes),
+            )
+        )

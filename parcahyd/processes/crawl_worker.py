@@ -1,0 +1,184 @@
+"""A Crawl Worker's process: one event loop, the downloader plugin, and two channels.
+
+One channel leads to the coordinator (sets in, *Request processed* out), one to Update Database (records out, credit in).
+When the coordinator's end closes, the process ends at once: everything it holds can be fetched again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.buffer import charge
+from parcahyd.core.messages import (
+    Begin,
+    BufferRecord,
+    Credit,
+    FromCoordinatorToWorker,
+    FromUpdateToWorker,
+    Misbehaviour,
+    Report,
+    RequestProcessed,
+    Stop,
+    Stopped,
+    Visits,
+)
+from parcahyd.core.ports import Clock, Downloader
+from parcahyd.plugin_manager import PluginManager
+from parcahyd.runtime.channel import Channel
+from parcahyd.runtime.children import become_child
+from parcahyd.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker import CrawlWorker
+
+__all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
+
+_REPORT_EVERY = 0.5
+
+
+class CrawlWorkerHost(Protocol):
+    """What a Crawl Worker asks of its process."""
+
+    number: int
+    credit: int
+    clock: Clock
+
+    def send_record(self, record: BufferRecord) -> int: ...
+
+    def send_request_processed(self, message: RequestProcessed) -> None: ...
+
+    def send_misbehaviour(self, sentence: str) -> None: ...
+
+    def wake(self, at: float) -> None: ...
+
+
+class CrawlWorkerProcess:
+    """Hosts one Crawl Worker until the coordinator says *Stop* or is gone."""
+
+    def __init__(
+        self,
+        coordinator: int,
+        update: int,
+        join: Callable[[Configuration, Downloader, CrawlWorkerHost], CrawlWorker],
+    ) -> None:
+        become_child()
+        self.number = 0
+        self.credit = 0
+        self.clock: Clock = SystemClock()
+        self._join = join
+        self._loop = asyncio.new_event_loop()
+        self._worker: CrawlWorker | None = None
+        self._downloader: Downloader | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
+        self._misbehaviours: set[str] = set()
+        self._stopping = False
+        self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
+            socket.socket(fileno=coordinator),
+            self._loop,
+            msgspec.msgpack.Decoder(FromCoordinatorToWorker),
+            self._told,
+            self._end_now,
+        )
+        self._update: Channel[FromUpdateToWorker] = Channel(
+            socket.socket(fileno=update),
+            self._loop,
+            msgspec.msgpack.Decoder(FromUpdateToWorker),
+            self._credited,
+            self._end_now,
+        )
+
+    def run(self) -> int:
+        self._loop.run_forever()
+        return 0
+
+    # --- the worker's ports --------------------------------------------------------------------------------------------
+
+    def send_record(self, record: BufferRecord) -> int:
+        return charge(self._update.send(record))
+
+    def send_request_processed(self, message: RequestProcessed) -> None:
+        self._coordinator.send(message)
+
+    def send_misbehaviour(self, sentence: str) -> None:
+        """Said once for each sentence: a plugin that misbehaves does so for every page."""
+        if sentence not in self._misbehaviours and len(self._misbehaviours) < 100:
+            self._misbehaviours.add(sentence)
+            self._coordinator.send(Misbehaviour(sentence))
+
+    def wake(self, at: float) -> None:
+        """Have `turn` called at a time of the monotonic clock, which is the loop's clock too."""
+        if self._alarm is not None:
+            if self._alarm_at <= at and not self._alarm.cancelled():
+                return
+            self._alarm.cancel()
+        self._alarm_at = at
+        self._alarm = self._loop.call_at(at, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        if self._worker is not None:
+            self._worker.turn()
+
+    # --- messages ------------------------------------------------------------------------------------------------------
+
+    def _told(self, message: FromCoordinatorToWorker, _size: int) -> None:
+        if isinstance(message, Visits):
+            if self._worker is not None:
+                self._worker.accept(message.assignments)
+        elif isinstance(message, Begin):
+            self._begin(message)
+        else:
+            self._stop(message)
+
+    def _begin(self, message: Begin) -> None:
+        configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
+        self.number, self.credit = message.worker, message.credit
+        self._downloader = PluginManager.load(configuration).downloader(self._loop)
+        self._worker = self._join(configuration, self._downloader, self)
+        gc.collect()
+        gc.freeze()
+        self._report()
+
+    def _credited(self, message: Credit, _size: int) -> None:
+        if self._worker is not None:
+            self._worker.add_credit(message.size)
+
+    def _report(self) -> None:
+        if self._worker is not None:
+            self._coordinator.send(Report(self._worker.progress(os.getpid())))
+        self._loop.call_later(_REPORT_EVERY, self._report)
+
+    # --- the end -------------------------------------------------------------------------------------------------------
+
+    def _stop(self, message: Stop) -> None:
+        if self._worker is None:
+            self._end_now()
+            return
+        self._stopping = True
+        self._worker.stop()
+        self._loop.call_later(message.within, self._cancel)
+        self._when_idle()
+
+    def _cancel(self) -> None:
+        if self._downloader is not None:
+            self._downloader.cancel_all()
+
+    def _when_idle(self) -> None:
+        if self._worker is not None and self._worker.open_visits:
+            self._loop.call_later(0.02, self._when_idle)
+            return
+        self._report()
+        self._coordinator.send(Stopped())
+
+    def _end_now(self) -> None:
+        # Nothing in this process needs an orderly end, and a downloader's threads must not delay it.
+        os._exit(0 if self._stopping else 1)

@@ -1,0 +1,394 @@
+"""Update Database's process: the only one that writes.
+
+The event loop reads every channel and keeps the buffer; one thread owns the database connection; a few more compress and
+fingerprint documents while they wait (SHA-256, zlib-ng and the database drivers release the interpreter lock).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from parcahyd.config.database_url import database_url
+from parcahyd.config.schema import Configuration
+from parcahyd.core.buffer import BufferQueue, charge
+from parcahyd.core.errors import StoreFailed, UserMistake
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.messages import (
+    Begin,
+    BufferRecord,
+    Committed,
+    Credit,
+    Finish,
+    Finished,
+    FromCoordinatorToUpdate,
+    LeaseRequest,
+    Leases,
+    Mistake,
+    Ready,
+    Trouble,
+    WorkerGone,
+    WorkerJoined,
+)
+from parcahyd.core.ports import Clock
+from parcahyd.core.records import BadRecord, PageRecord, VisitOver
+from parcahyd.core.signals import Signal, SignalBoard
+from parcahyd.pipeline.document_buffer import DocumentBuffer
+from parcahyd.pipeline.update_database import UpdateDatabase
+from parcahyd.runtime.channel import Channel
+from parcahyd.runtime.children import become_child
+from parcahyd.runtime.clock import SystemClock
+from parcahyd.storage.packing import PackedPage, pack
+
+if TYPE_CHECKING:
+    from parcahyd.storage.store import Store
+
+__all__ = ["Prepared", "UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
+
+_COORDINATOR = -1
+"""The coordinator as a sender of records; it needs no credit."""
+
+_PACKERS = 2
+_TELL_EVERY = 0.1
+_POISON_AGAIN = 86400.0
+
+
+class Prepared:
+    """A record in the buffer; a document's compression is under way or done, once."""
+
+    __slots__ = ("packed", "record")
+
+    def __init__(self, record: BufferRecord, packed: Future[PackedPage] | None) -> None:
+        self.record = record
+        self.packed = packed
+
+
+class UpdateBoxes(msgspec.Struct, frozen=True):
+    """The boxes of this process."""
+
+    signals: SignalBoard
+    document_buffer: DocumentBuffer[Prepared]
+    update_database: UpdateDatabase[Prepared]
+
+
+class UpdateDatabaseHost(Protocol):
+    """What the buffer and Update Database ask of their process."""
+
+    writer: DatabaseThread
+
+    def prepare(self, record: BufferRecord) -> Prepared: ...
+
+    def grant_credit(self, credit: dict[int, int]) -> None: ...
+
+    def send_committed(self, released: list[int], new_work: bool) -> None: ...
+
+    def send_trouble(self, sentence: str) -> None: ...
+
+    def later(self, seconds: float, then: Callable[[], None]) -> None: ...
+
+
+class DatabaseThread:
+    """The one thread that uses the database; answers come back on the event loop, in order."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
+        self._loop = loop
+        self._clock = clock
+        self._thread = ThreadPoolExecutor(1, "database")
+        self.store: Store | None = None
+
+    def call(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
+        """Run `work` in the thread, then `done` with its result or what it raised."""
+
+        def finished(future: Future[Any]) -> None:
+            error = future.exception()
+            result = None if error else future.result()
+            self._loop.call_soon_threadsafe(done, result, error)
+
+        self._thread.submit(work).add_done_callback(finished)
+
+    def write(self, queue: BufferQueue, items: Sequence[Prepared], done: Callable[[Exception | None], None]) -> None:
+        self._write(lambda: self._store_batch(queue, items), done)
+
+    def write_poison(self, _queue: BufferQueue, item: Prepared, done: Callable[[Exception | None], None]) -> None:
+        """Store as `failed` what cannot be stored; what is neither a document nor a bad URL is given up."""
+        self._write(lambda: self._store_poison(item.record), done)
+
+    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]) -> None:
+        self._write(lambda: self._release(over, abandoned), done)
+
+    def _write(self, work: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
+        def written(_: None, error: BaseException | None) -> None:
+            if error is not None and not isinstance(error, StoreFailed):
+                raise error  # A bug: the process ends with a traceback, and the run with it.
+            done(error)
+
+        self.call(work, written)
+
+    def _store_batch(self, queue: BufferQueue, items: Sequence[Prepared]) -> None:
+        store, now = self.opened(), self._clock.now()
+        if queue is BufferQueue.EXTERN:
+            store.store_extern([item.record for item in items], now)  # type: ignore[misc]  # the queue holds no other kind
+        elif queue is BufferQueue.BAD:
+            store.store_bad([item.record for item in items], now)  # type: ignore[misc]  # the queue holds no other kind
+        else:
+            store.store_documents([item.packed.result() if item.packed else item.record for item in items], now)  # type: ignore[misc]
+
+    def _store_poison(self, record: BufferRecord) -> None:
+        now = self._clock.now()
+        if isinstance(record, BadRecord):
+            self.opened().store_bad([msgspec.structs.replace(record, detail="")], now)
+        elif isinstance(record, PageRecord):
+            self.opened().store_bad([_failed(record, now)], now)
+
+    def _release(self, over: Sequence[VisitOver], abandoned: Sequence[int]) -> None:
+        store, now = self.opened(), self._clock.now()
+        if over:
+            store.release(over, now)
+        if abandoned:
+            store.abandon(abandoned, now)
+
+    def opened(self) -> Store:
+        if self.store is None:
+            raise StoreFailed("the database is not open")
+        return self.store
+
+
+def _failed(page: PageRecord, now: float) -> BadRecord:
+    return BadRecord(
+        visit=page.visit,
+        site=page.site,
+        key=page.key,
+        path=page.path,
+        depth=page.depth,
+        hops=page.hops,
+        seed=page.seed,
+        at=now,
+        state=int(State.FAILED),
+        reason=Reason.STORE.word,
+        due_at=now + _POISON_AGAIN,
+        tries=1,
+        status=page.status,
+        address=page.address,
+    )
+
+
+class UpdateDatabaseProcess:
+    """Hosts the Document and URL Buffer and Update Database until the coordinator says *Finish* or is gone."""
+
+    def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
+        become_child()
+        self._join = join
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_end_with_traceback)
+        self._clock = SystemClock()
+        self.writer = DatabaseThread(self._loop, self._clock)
+        self._packers = ThreadPoolExecutor(_PACKERS, "packer")
+        self._configuration: Configuration | None = None
+        self._boxes: UpdateBoxes | None = None
+        self._workers: dict[int, Channel[BufferRecord]] = {}
+        self._gone: dict[int, tuple[int, ...]] = {}
+        self._released: list[int] = []
+        self._new_work = False
+        self._telling = False
+        self._decoder: msgspec.msgpack.Decoder[BufferRecord] = msgspec.msgpack.Decoder(BufferRecord)
+        self._coordinator: Channel[FromCoordinatorToUpdate] = Channel(
+            socket.socket(fileno=coordinator),
+            self._loop,
+            msgspec.msgpack.Decoder(FromCoordinatorToUpdate),
+            self._told,
+            _end_now,
+        )
+
+    def run(self) -> int:
+        self._loop.run_forever()
+        return 0
+
+    # --- the boxes' ports ----------------------------------------------------------------------------------------------
+
+    def prepare(self, record: BufferRecord) -> Prepared:
+        if isinstance(record, PageRecord) and self._configuration is not None:
+            work = self._configuration.work
+            return Prepared(record, self._packers.submit(pack, record, work.CompressionLevel, work.KeepLinks))
+        return Prepared(record, None)
+
+    def grant_credit(self, credit: dict[int, int]) -> None:
+        for sender, size in credit.items():
+            channel = self._workers.get(sender)
+            if channel is not None:
+                channel.send(Credit(size))
+        self._tell_soon()
+
+    def send_committed(self, released: list[int], new_work: bool) -> None:
+        self._released.extend(released)
+        self._new_work = self._new_work or new_work
+        if released or new_work:
+            self._tell()
+
+    def send_trouble(self, sentence: str) -> None:
+        self._coordinator.send(Trouble(sentence))
+
+    def later(self, seconds: float, then: Callable[[], None]) -> None:
+        self._loop.call_later(seconds, then)
+
+    def _tell_soon(self) -> None:
+        if not self._telling:
+            self._telling = True
+            self._loop.call_later(_TELL_EVERY, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = False
+        if self._boxes is None:
+            return
+        tally, buffer = self._boxes.update_database.tally, self._boxes.document_buffer
+        self._coordinator.send(
+            Committed(
+                released=tuple(self._released),
+                new_work=self._new_work,
+                stored=tally.stored,
+                unchanged=tally.unchanged,
+                failed=tally.by_state[State.FAILED],
+                refused=tally.by_state[State.REFUSED],
+                gone=tally.by_state[State.GONE],
+                received=tally.received,
+                reasons=dict(tally.reasons),
+                buffer_records=buffer.records,
+                buffer_bytes=buffer.size,
+            )
+        )
+        self._released = []
+        self._new_work = False
+
+    # --- messages ------------------------------------------------------------------------------------------------------
+
+    def _told(self, message: FromCoordinatorToUpdate, size: int) -> None:
+        if isinstance(message, LeaseRequest):
+            self._lease(message)
+        elif isinstance(message, BadRecord | VisitOver):
+            self._record(message, size, _COORDINATOR)
+        elif isinstance(message, WorkerJoined):
+            self._join_worker(message.worker)
+        elif isinstance(message, WorkerGone):
+            self._gone[message.worker] = self._gone.get(message.worker, ()) + message.visits
+            if message.worker not in self._workers:
+                self._abandon(message.worker)
+        elif isinstance(message, Begin):
+            self._begin(message)
+        else:
+            self._finish(message)
+
+    def _begin(self, message: Begin) -> None:
+        configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
+        self._configuration = configuration
+        self._boxes = self._join(configuration, self)
+
+        def open_and_recover() -> Ready:
+            from parcahyd.storage.store import Store
+
+            now = self._clock.now()
+            self.writer.store = store = Store.open(database_url(configuration))
+            start = store.begin_run(configuration, now)
+            if message.seeds:
+                store.add_seeds(message.seeds, now)
+            return Ready(start.run, now, start.pauses, start.empty and not message.seeds)
+
+        def opened(ready: Ready | None, error: BaseException | None) -> None:
+            if isinstance(error, UserMistake):
+                self._coordinator.send(Mistake(error.message, error.remedy))
+            elif error is not None:
+                raise error
+            else:
+                self._coordinator.send(ready)
+
+        self.writer.call(open_and_recover, opened)
+
+    def _lease(self, message: LeaseRequest) -> None:
+        if self._configuration is None:
+            return
+        work = self._configuration.work
+
+        def lease() -> Leases:
+            pairs, next_due = self.writer.opened().lease(
+                message.count, self._clock.now(), message.again_before, work.VisitPages, work.MetaKeys
+            )
+            return Leases(tuple(pairs), next_due)
+
+        def leased(leases: Leases | None, error: BaseException | None) -> None:
+            if isinstance(error, StoreFailed):
+                self.send_trouble(f"the database gave no leases: {error}")
+                self.later(1.0, lambda: self.writer.call(lease, leased))
+            elif error is not None:
+                raise error
+            else:
+                self._coordinator.send(leases)
+
+        self.writer.call(lease, leased)
+
+    def _join_worker(self, number: int) -> None:
+        channel: Channel[BufferRecord] = Channel(
+            self._coordinator.take_socket(),
+            self._loop,
+            self._decoder,
+            lambda record, size: self._record(record, size, number),
+            lambda: self._lost(number),
+        )
+        self._workers[number] = channel
+
+    def _record(self, record: BufferRecord, size: int, sender: int) -> None:
+        if self._boxes is not None:
+            self._boxes.document_buffer.put(record, charge(size), sender)
+            self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
+
+    def _lost(self, number: int) -> None:
+        """A worker's channel is at its end: everything it sent is in the buffer now."""
+        del self._workers[number]
+        if number in self._gone:
+            self._abandon(number)
+
+    def _abandon(self, number: int) -> None:
+        visits = self._gone.pop(number)
+        if self._boxes is not None and visits:
+            self._boxes.document_buffer.abandon(visits)
+            self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
+
+    # --- the end -------------------------------------------------------------------------------------------------------
+
+    def _finish(self, message: Finish) -> None:
+        if self._boxes is None:
+            return
+        tally = self._boxes.update_database.tally
+        counts = {
+            "requests": message.requests,
+            "stored": tally.stored,
+            "unchanged": tally.unchanged,
+            **{state.word: count for state, count in tally.by_state.items()},
+        }
+
+        def finish() -> Finished:
+            store, now = self.writer.opened(), self._clock.now()
+            store.end_run(message.outcome, counts, now)
+            finished = Finished(*store.waiting())
+            store.close()
+            return finished
+
+        def done(finished: Finished | None, error: BaseException | None) -> None:
+            if error is not None:
+                raise error
+            self._coordinator.send(finished)
+
+        self.writer.call(finish, done)
+
+
+def _end_now() -> None:
+    # Whatever is not committed can be fetched again; an open transaction is rolled back by the database.
+    os._exit(0)
+
+
+def _end_with_traceback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    loop.default_exception_handler(context)
+    os._exit(1)

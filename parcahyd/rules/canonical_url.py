@@ -1,0 +1,166 @@
+"""One spelling per URL: the WHATWG parser (ada-url), then what is left that two spellings of one resource can differ in.
+
+A canonical URL is `scheme://host[:port]/path[?query]`. It has no fragment, no credentials (the author of a page must not
+make us send any), no default port, no dot segments, no empty query and no dot after the host; the host is lower case and in
+its ASCII form; unreserved characters stand unescaped and the hexadecimal digits of other escapes are upper case
+(RFC 3986, sections 6.2.2 and 6.2.3). Nothing is done that can lead to another resource: queries keep their order, empty path
+segments stay, reserved characters stay escaped or not as they came, and a path with a stray percent sign is not touched.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from itertools import product
+
+from ada_url import join_url, normalize_url
+
+__all__ = ["Joiner", "canonical", "key_of", "split"]
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
+
+_WITH_KNOWN_SYNTAX = frozenset(("http", "https", "ftp", "ws", "wss"))
+"""The special schemes of the URL standard that name a server: ada-url has put their hosts in ASCII and lower case."""
+
+_NEVER_A_SERVER = frozenset(
+    (
+        "about",
+        "blob",
+        "cid",
+        "data",
+        "file",
+        "filesystem",
+        "javascript",
+        "mailto",
+        "mid",
+        "tel",
+        "urn",
+        "vbscript",
+        "view-source",
+    )
+)
+"""Schemes that name no server even where their text looks as if it did, as in `javascript://host/%0aalert()`."""
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_SPELLINGS = {
+    f"%{high}{low}": chr(byte) if (byte := int(high + low, 16)) in _UNRESERVED else f"%{high}{low}".upper()
+    for high, low in product("0123456789abcdefABCDEF", repeat=2)
+}
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+
+# References that joining can only put behind a prefix: every character stays as it is under the URL standard, no segment
+# begins with a dot, no colon can end a scheme, and the host neither is a number nor holds punycode that might be invalid.
+_SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9_~!$&()*+,;=@.-]*+"
+_HOST = r"(?:(?!xn--)[a-z0-9-]++\.)++(?!xn--)[a-z]{2,}+"
+_PLAIN = re.compile(
+    rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
+    r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
+).fullmatch
+_FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
+
+
+def canonical(url: str) -> str | None:
+    """The canonical form of an absolute URL; None where it cannot be parsed or names no server.
+
+    Schemes that we do not serve stay if they have a host (`gopher://host/`): they are refused later, with a reason.
+    Port 0 is no server either; a port of 0 in `split` therefore always means that none was given.
+    """
+    try:
+        return _finish(normalize_url(url))
+    except ValueError:
+        return None
+
+
+def _finish(href: str) -> str | None:
+    """The canonical form of a URL that ada-url wrote."""
+    scheme, mark, rest = href.partition("://")
+    if not mark or ":" in scheme or scheme in _NEVER_A_SERVER:
+        return None
+    rest = rest.partition("#")[0]
+    authority, _, path = rest.partition("/")
+    if "?" in authority:  # only where the scheme is unknown: a query directly after the host
+        authority, _, query = rest.partition("?")
+        path = f"?{query}"
+    if "@" in authority:
+        authority = authority.rpartition("@")[2]
+    if scheme not in _WITH_KNOWN_SYNTAX:
+        authority = authority.lower()
+    if authority.endswith(".") or ".:" in authority:
+        return _without_dot(scheme, authority, path)
+    if not authority or authority[0] == ":" or authority.endswith(":0"):
+        return None
+    if path.endswith("?") and path.index("?") == len(path) - 1:
+        path = path[:-1]
+    if "%" in path and not _STRAY_PERCENT.search(path):
+        path = _ESCAPE.sub(lambda escape: _SPELLINGS[escape[0]], path)
+    return f"{scheme}://{authority}/{path}"
+
+
+def _without_dot(scheme: str, authority: str, path: str) -> str | None:
+    """Parses again without the dots after the host: what they hid may be an address (`0x7f.1..` is 127.0.0.1)."""
+    host, colon, port = authority.partition(":")
+    host = host.rstrip(".")
+    return canonical(f"{scheme}://{host}{colon}{port}/{path}") if host else None
+
+
+def split(url: str) -> tuple[str, str, int, str]:
+    """Scheme, host, port, and path with query of a canonical URL, by cutting the text.
+
+    The host is as it stands in the URL, an IPv6 address in brackets. Without a port it is the scheme's own, or 0 where the
+    scheme is none that we know.
+    """
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    host, colon, port = authority.rpartition(":")
+    if not colon or port[-1] == "]":
+        return scheme, authority, _DEFAULT_PORTS.get(scheme, 0), f"/{path}"
+    return scheme, host, int(port), f"/{path}"
+
+
+def key_of(path: str) -> int:
+    """The signed 64-bit number of a path within its site; the same in every process and on every machine."""
+    return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class Joiner:
+    """Resolves the references of one document against its base, a canonical URL."""
+
+    __slots__ = ("_base", "_directory", "_is_plain", "_origin", "_upwards")
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        start = base.index("://") + 3
+        self._origin = base[: base.index("/", start)]
+        self._directory = base.partition("?")[0].rpartition("/")[0] + "/"
+        self._upwards: dict[int, str] = {}
+        self._is_plain = base.startswith(("http://", "https://"))
+
+    def join(self, href: str) -> str | None:
+        """The canonical absolute URL of a reference as it stands in a document; None where `canonical` would give None.
+
+        The URL standard's joining defines the outcome. Most references are plain, though, and only need a prefix.
+        """
+        plain = _PLAIN(href) if self._is_plain else None
+        if plain is None:
+            try:
+                return _finish(join_url(self._base, href))
+            except ValueError:
+                return None
+        form = plain.lastindex
+        if form is None:
+            return self._directory + href
+        if form == _UPWARDS:
+            end = plain.end(_UPWARDS)
+            return (self._upwards.get(end) or self._climb(end)) + href[end:]
+        return self._origin + href if form == _FROM_ROOT else href
+
+    def _climb(self, end: int) -> str:
+        """The directory that `end` characters of `../` lead to; above the root there is only the root."""
+        directory = self._directory
+        for _ in range(end // 3):
+            if len(directory) == len(self._origin) + 1:
+                break
+            directory = directory[: directory.rindex("/", 0, -1) + 1]
+        self._upwards[end] = directory
+        return directory

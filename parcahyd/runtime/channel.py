@@ -1,0 +1,185 @@
+"""A channel: one end of a socket pair that carries records as frames, on an event loop.
+
+A frame is four bytes of length, big-endian, and a msgpack message. Reading never stops, so no cycle of full sockets can
+block; what bounds memory is credit, which the boxes keep. A socket can travel with a frame (`send_socket`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+__all__ = ["Channel", "socket_pair"]
+
+_READ_SIZE = 1 << 18
+_SOCKET_BUFFER = 1 << 20
+_MOST_FRAMES_AT_ONCE = 64
+_MOST_SOCKETS = 8
+
+Incoming = TypeVar("Incoming")
+
+
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Two connected stream sockets with generous buffers."""
+    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    for end in pair:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
+    return pair
+
+
+class Channel(Generic[Incoming]):
+    """Sends messages and hands over those that arrive, with their size.
+
+    `received` is called with each message and the size of its frame; `closed` once, when the other end is gone.
+    """
+
+    def __init__(
+        self,
+        end: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        decoder: msgspec.msgpack.Decoder[Incoming],
+        received: Callable[[Incoming, int], None],
+        closed: Callable[[], None],
+    ) -> None:
+        end.setblocking(False)
+        self._end = end
+        self._loop = loop
+        self._decode = decoder.decode
+        self._received = received
+        self._closed = closed
+        self._encoder = msgspec.msgpack.Encoder()
+        self._inbox = bytearray()
+        self._outbox: deque[bytes | memoryview] = deque()
+        self._sockets_out: deque[tuple[int, socket.socket]] = deque()
+        self._sockets_in: deque[socket.socket] = deque()
+        self._is_open = True
+        self._is_writing = False
+        loop.add_reader(end.fileno(), self._readable)
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_open
+
+    @property
+    def is_flushed(self) -> bool:
+        return not self._outbox
+
+    def send(self, message: Any) -> int:
+        """Send a message now or as soon as the socket takes it; returns the size of its frame."""
+        payload = self._encoder.encode(message)
+        size = len(payload)
+        if self._is_open:
+            self._outbox.append(size.to_bytes(4, "big"))
+            self._outbox.append(payload)
+            if not self._is_writing:
+                self._write()
+        return size
+
+    def send_socket(self, message: Any, travelling: socket.socket) -> None:
+        """Send a message with a socket; this process's copy is closed once it is on its way."""
+        self._sockets_out.append((len(self._outbox), travelling))
+        self._is_writing, was_writing = True, self._is_writing
+        self.send(message)
+        self._is_writing = was_writing
+        if not was_writing:
+            self._write()
+
+    def take_socket(self) -> socket.socket:
+        """The socket that travelled with the message that was just received."""
+        return self._sockets_in.popleft()
+
+    def close(self) -> None:
+        """Close this end; what was not sent is dropped."""
+        if self._is_open:
+            self._is_open = False
+            self._loop.remove_reader(self._end.fileno())
+            if self._is_writing:
+                self._loop.remove_writer(self._end.fileno())
+            self._end.close()
+
+    # --- out -----------------------------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        try:
+            while self._outbox:
+                self._write_some()
+        except (BlockingIOError, InterruptedError):
+            if not self._is_writing:
+                self._is_writing = True
+                self._loop.add_writer(self._end.fileno(), self._write)
+            return
+        except OSError:
+            self._lost()
+            return
+        if self._is_writing:
+            self._is_writing = False
+            self._loop.remove_writer(self._end.fileno())
+
+    def _write_some(self) -> None:
+        outbox = self._outbox
+        if self._sockets_out and self._sockets_out[0][0] == 0:
+            travelling = self._sockets_out[0][1]
+            sent = socket.send_fds(self._end, [outbox[0]], [travelling.fileno()])
+            self._sockets_out.popleft()
+            travelling.close()
+        else:
+            most = min(len(outbox), _MOST_FRAMES_AT_ONCE)
+            if self._sockets_out:
+                most = min(most, self._sockets_out[0][0])
+            sent = self._end.sendmsg([outbox[at] for at in range(most)])
+        self._drop(sent)
+
+    def _drop(self, sent: int) -> None:
+        dropped = 0
+        outbox = self._outbox
+        while sent:
+            head = outbox[0]
+            if sent < len(head):
+                outbox[0] = memoryview(head)[sent:]
+                break
+            sent -= len(head)
+            outbox.popleft()
+            dropped += 1
+        if self._sockets_out and dropped:
+            self._sockets_out = deque((at - dropped, travelling) for at, travelling in self._sockets_out)
+
+    # --- in ------------------------------------------------------------------------------------------------------------
+
+    def _readable(self) -> None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._end, _READ_SIZE, _MOST_SOCKETS)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._lost()
+            return
+        self._sockets_in.extend(socket.socket(fileno=descriptor) for descriptor in descriptors)
+        if not data:
+            self._lost()
+            return
+        self._inbox += data
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        inbox = self._inbox
+        at, end = 0, len(inbox)
+        with memoryview(inbox) as view:
+            while end - at >= 4 and self._is_open:
+                size = int.from_bytes(view[at : at + 4], "big")
+                if end - at - 4 < size:
+                    break
+                message = self._decode(view[at + 4 : at + 4 + size])
+                at += 4 + size
+                self._received(message, size)
+        del inbox[:at]
+
+    def _lost(self) -> None:
+        if self._is_open:
+            self.close()
+            self._closed()

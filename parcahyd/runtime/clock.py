@@ -1,0 +1,14 @@
+"""The real clock."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["SystemClock"]
+
+
+class SystemClock:
+    """The Clock port on this machine's clocks."""
+
+    now = staticmethod(time.time)
+    monotonic = staticmethod(time.monotonic)

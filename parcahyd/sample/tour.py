@@ -1,0 +1,45 @@
+"""The tour: crawl the sample site and look at what was stored, with the commands that anybody would use.
+
+Every command is shown before it runs, so that the tour can be repeated by hand.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from parcahyd.sample.server import SampleServer
+
+__all__ = ["SETTINGS", "tour"]
+
+SETTINGS = ('Map.AllowAddresses=["127.0.0.0/8"]', "Work.HostDelay=0.02")
+"""What the sample needs beyond the defaults: loopback is not public, and nobody is disturbed by quick requests."""
+
+
+def tour(folder: Path) -> int:
+    """Crawl the sample into FOLDER/crawl.db, made anew; the exit code is that of the first command that fails, else 0."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in ("crawl.db", "crawl.db-wal", "crawl.db-shm"):
+        (folder / old).unlink(missing_ok=True)
+    with SampleServer() as server:
+        _say(f"# The Kettle Museum, a sample site, is served at {server.url} while it is being crawled.")
+        settings = [word for setting in SETTINGS for word in ("--set", setting)]
+        code = _command(folder, "run", "--seed", server.url, *settings)
+        served = server.url
+    for command in (["status"], ["urls"], ["explain", f"{served}private/ledger.html"], ["verify"]):
+        code = code or _command(folder, *command)
+    if not code:
+        _say(f"\n# Everything is in {folder / 'crawl.db'}. Go on from there: cd {shlex.quote(str(folder))}")
+    return code
+
+
+def _command(folder: Path, *arguments: str) -> int:
+    _say(f"\n$ parcahyd {shlex.join(arguments)}")
+    return subprocess.run([sys.executable, "-m", "parcahyd", *arguments], cwd=folder, check=False).returncode
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,128 @@
+"""The rows of `errands` and what is known of robots.txt: a robots.txt that redirects to another site is fetched there.
+
+The site that asks waits, at most ten minutes; the site that is asked falls due. Redirects may lead on; after five the file
+counts as absent (RFC 9309, section 2.3.1.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.storage.plain_text import plain
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.site_rows import SiteRows
+from parcahyd.storage.tables import errands, sites
+from parcahyd.storage.writer import Writer
+
+__all__ = ["PATIENCE", "ErrandRows"]
+
+PATIENCE = 600.0
+"""Seconds that a site waits for the answer to its errand, and for which a robots.txt that never came counts as unreachable."""
+
+_HOPS = 5
+
+
+class ErrandRows:
+    """Keeps errands and robots facts; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = site_rows
+
+        facts = ("status", "text", "fetched_at", "expires_at", "detail")
+        self._set_robots = writer.prepare(
+            update(sites)
+            .where(sites.c.id == bindparam("site"))
+            .values({**{f"robots_{name}": bindparam(name) for name in facts}, "errand_until": bindparam("until")}),
+            *(*facts, "until", "site"),
+        )
+        self._set_augmentation = writer.prepare(
+            update(sites).where(sites.c.id == bindparam("site")).values(augmentation=bindparam("offers")), "offers", "site"
+        )
+        self._delete = writer.prepare(delete(errands).where(errands.c.asker == bindparam("site")), "site")
+        names = ("asker", "site_id", "path", "hops", "asked_at")
+        self._insert = writer.prepare(insert(errands).values({name: bindparam(name) for name in names}), *names)
+        self._of_sites = writer.prepare(
+            select(errands.c.site_id, errands.c.asker, errands.c.path, errands.c.hops)
+            .where(errands.c.site_id.in_(writer.lists.numbers("ids")))
+            .order_by(errands.c.asked_at),
+            "ids",
+        )
+        self._of_asker = writer.prepare(
+            select(errands.c.site_id, errands.c.path, errands.c.hops).where(errands.c.asker == bindparam("site")), "site"
+        )
+
+    def learn(self, records: Iterable[SiteRecord], now: float) -> None:
+        """Takes what visits learned about their sites."""
+        for record in records:
+            if record.augmentation:
+                self._writer.many(self._set_augmentation, [(record.augmentation, record.site)])
+            if record.errand:
+                self._ask(record.site, record.errand, 1, now)
+            elif record.robots is not None:
+                self._answer(record.site, record.robots)
+
+    def answered(self, records: Iterable[ErrandRecord], now: float) -> None:
+        """Takes the outcomes of errands; an errand that is not under way any more has been answered or given up."""
+        for record in records:
+            under_way = self._writer.rows(self._of_asker, record.asker)
+            if not under_way or tuple(under_way[0][:2]) != (record.site, record.path):
+                continue
+            if record.redirect:
+                self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now)
+            else:
+                self._answer(record.asker, record.robots)
+            self._sites.settle([record.asker])
+
+    def of(self, ids: Collection[int]) -> dict[int, tuple[Errand, ...]]:
+        """The errands that are to be run at each of the sites."""
+        found: dict[int, list[Errand]] = {}
+        if ids:
+            for site, asker, path, hops in self._writer.rows(self._of_sites, self._writer.lists.bind(list(ids))):
+                found.setdefault(site, []).append(Errand(asker, path, hops))
+        return {site: tuple(wanted) for site, wanted in found.items()}
+
+    def give_up(self, asker: int, now: float) -> RobotsFact:
+        """Nobody brought the robots.txt in time: it counts as unreachable for a while."""
+        fact = RobotsFact(
+            RobotsStatus.UNREACHABLE,
+            fetched_at=now,
+            expires_at=now + PATIENCE,
+            detail="robots.txt redirects to another site, which gave no answer in time",
+        )
+        self._answer(asker, fact)
+        return fact
+
+    def _ask(self, asker: int, url: str, hops: int, now: float) -> None:
+        target = canonical(url)
+        if hops > _HOPS:
+            expires = now + self._state.work.RobotsTtl
+            self._answer(asker, RobotsFact(RobotsStatus.ABSENT, b"", now, expires, "robots.txt redirects too often"))
+            return
+        if target is None:
+            detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL"
+            self._answer(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now + PATIENCE, detail))
+            return
+        *place, path = split(target)
+        where = (place[0], place[1], place[2])
+        site, _ = self._sites.find([where])[where]
+        waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + PATIENCE, f"robots.txt redirects to {target}")
+        self._keep(asker, waiting, until=now + PATIENCE)
+        self._writer.many(self._insert, [(asker, site, path, hops, now)])
+        self._sites.settle([site])
+
+    def _answer(self, asker: int, fact: RobotsFact) -> None:
+        self._keep(asker, fact, until=0.0)
+
+    def _keep(self, site: int, fact: RobotsFact, until: float) -> None:
+        """Sets what is known of a site's robots.txt; an errand that was under way for it is over."""
+        over = self._writer.rows(self._of_asker, site)
+        self._writer.many(self._delete, [(site,)] if over else [])
+        row = (fact.status.value, fact.text, fact.fetched_at, fact.expires_at, plain(fact.detail), until, site)
+        self._writer.many(self._set_robots, [row])
+        self._sites.settle([asked for asked, _, _ in over])

@@ -1,0 +1,72 @@
+"""How a document lies in the database: a zlib stream (RFC 1950) of its skeleton, and of each volatile region."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+import msgspec
+from zlib_ng import zlib_ng
+
+from parcahyd.core.records import PageRecord
+from parcahyd.rules.fingerprint import fingerprint
+
+__all__ = ["Damaged", "PackedPage", "pack", "rebuild", "unpack"]
+
+_LINKS_LEVEL = 1
+
+
+class Damaged(Exception):
+    """Bytes in the database that are not what was put there."""
+
+
+class PackedPage(msgspec.Struct, frozen=True, gc=False):
+    """A page with its fingerprint and compressed bytes; made once, however often its batch is tried."""
+
+    page: PageRecord
+    """Its body and table of links are no longer needed and are left out."""
+    df: int
+    sha256: bytes
+    """Empty for a redirect, which has no document."""
+    length: int
+    packed: bytes
+    packed_links: bytes
+    """Empty where links are not kept, or where there are none."""
+
+
+def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
+    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
+    bare = msgspec.structs.replace(page, body=b"", links=b"")
+    if page.redirect:
+        return PackedPage(bare, 0, b"", 0, b"", b"")
+    mark = fingerprint(page.body)
+    table = zlib_ng.compress(page.links, _LINKS_LEVEL) if keep_links and page.links else b""
+    return PackedPage(bare, mark.df, mark.sha256, len(page.body), zlib_ng.compress(page.body, level), table)
+
+
+def unpack(packed: bytes, length: int | None = None) -> bytes:
+    """The bytes of a zlib stream; Damaged when it is none, does not end, or is not of the given length.
+
+    No more than the expected length is ever unpacked, so a damaged database cannot fill the memory.
+    """
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(packed, 0 if length is None else length + 1)
+    except zlib.error as error:
+        raise Damaged(f"it cannot be decompressed: {error}") from None
+    if length is not None and len(content) != length:
+        raise Damaged(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
+    if not stream.eof:
+        raise Damaged("its compressed bytes end too early")
+    return content
+
+
+def rebuild(skeleton: bytes, regions: Iterable[tuple[int, bytes]]) -> bytes:
+    """The whole document: each region's content put back at its offset in the skeleton, in the given order."""
+    pieces: list[bytes] = []
+    done = 0
+    for offset, content in regions:
+        pieces += (skeleton[done:offset], content)
+        done = offset
+    pieces.append(skeleton[done:])
+    return b"".join(pieces)

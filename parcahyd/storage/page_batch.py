@@ -1,0 +1,277 @@
+"""DocURLQ: pages with the links first seen in them, and confirmations that nothing changed.
+
+A page and its links commit together (architecture, section 2, idea 1). Most pages of a visit were found in that visit, so
+often a page has no row yet: it is then inserted as stored, without having been known first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, func, insert, literal_column, null, true, update
+
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.records import PageRecord, UnchangedRecord
+from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.storage.document_rows import DocumentRows
+from parcahyd.storage.moments import never
+from parcahyd.storage.packing import PackedPage
+from parcahyd.storage.plain_text import plain, validator
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.seed_rows import SeedRows
+from parcahyd.storage.site_rows import SiteRows
+from parcahyd.storage.tables import STORED, sites, urls
+from parcahyd.storage.url_rows import Ledger, Sighting, UrlRow, UrlRows
+from parcahyd.storage.writer import Writer
+
+__all__ = ["PageBatch", "Written"]
+
+
+class Written(msgspec.Struct):
+    """What a batch came to."""
+
+    stored: int = 0
+    """Pages that brought a document or a redirect that the URL did not have."""
+    unchanged: int = 0
+    """Pages whose bytes or server say that nothing changed."""
+    received: int = 0
+    """Bytes of documents, decoded."""
+    found: int = 0
+    """URLs that nobody had seen before."""
+    late: int = 0
+    """Records that changed nothing, since their visit is no longer open."""
+
+
+class _Rows:
+    """What a batch writes, row by row."""
+
+    def __init__(self) -> None:
+        self.new: list[tuple[Any, ...]] = []
+        self.old: list[tuple[Any, ...]] = []
+        self.fetches: list[tuple[Any, ...]] = []
+        self.trimmed: list[tuple[int, int]] = []
+        self.sites: dict[int, list[int]] = {}
+        """By site: new URLs, pages and bytes."""
+
+
+class PageBatch:
+    """Writes pages and confirmations; used inside a transaction of the writer."""
+
+    def __init__(
+        self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, seed_rows: SeedRows
+    ) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = site_rows
+        self._urls = url_rows
+        self._seeds = seed_rows
+        self._documents = DocumentRows(writer)
+
+        place = ("site_id", "key", "path")
+        way = ("reason", "depth", "hops", "seed", "priority")
+        outcome = (
+            *("due_at", "status", "checked_at", "etag", "modified"),
+            *("document_id", "fetch_id", "checks", "changes", "changed_at"),
+        )
+        names = (*place, *way, "first_seen", *outcome)
+        self._insert = writer.prepare(
+            insert(urls).values({"state": STORED, **{name: bindparam(name) for name in names}}), *names
+        )
+        here = [urls.c[name] == bindparam(f"its_{name}") for name in place]
+        zero = literal_column("0")
+        changing = {name: bindparam(f"new_{name}") for name in (*way, *outcome)}
+        self._update = writer.prepare(
+            update(urls).where(*here).values({"state": STORED, "tries": zero, "detail": null(), **changing}),
+            *(f"new_{name}" for name in (*way, *outcome)),
+            *(f"its_{name}" for name in place),
+        )
+        fresh = {
+            name: func.coalesce(func.nullif(bindparam(f"new_{name}"), literal_column("''")), urls.c[name])
+            for name in ("etag", "modified")
+        }
+        self._confirm = writer.prepare(
+            update(urls)
+            .where(*here)
+            .values(
+                {
+                    "state": STORED,
+                    "reason": null(),
+                    "due_at": bindparam("due"),
+                    "tries": zero,
+                    "status": bindparam("answer"),
+                    "checked_at": bindparam("at"),
+                    **fresh,
+                    "checks": urls.c.checks + literal_column("1"),
+                    "detail": null(),
+                }
+            ),
+            *("due", "answer", "at", "new_etag", "new_modified", *(f"its_{name}" for name in place)),
+        )
+        self._mark_seed = writer.prepare(
+            update(urls).where(*here).values(seed=true()), *(f"its_{name}" for name in place)
+        )
+        self._count = writer.prepare(
+            update(sites)
+            .where(sites.c.id == bindparam("site"))
+            .values({name: sites.c[name] + bindparam(f"more_{name}") for name in ("urls", "pages", "bytes")}),
+            *("more_urls", "more_pages", "more_bytes", "site"),
+        )
+
+    # --- pages ----------------------------------------------------------------------------------------------------------
+
+    def write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
+        """Stores pages, each with what was first seen in it."""
+        for distinct in _each_url_once(pages):
+            self._write(distinct, now, written)
+
+    def _write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
+        targets = self._targets(pages, now)
+        sightings = self._sightings(pages, targets)
+        places = {seen[:2] for seen in sightings}
+        places.update((packed.page.site, packed.page.key) for packed in pages)
+        ledger = self._urls.look_up(places)
+        documents = self._documents.share(pages)
+        # Where the redirects among them led before.
+        earlier = self._documents.redirects(
+            {row.fetch_id for packed in pages if packed.page.redirect and (row := _row_of(ledger, packed.page)) and row.fetch_id}
+        )
+        rows = _Rows()
+        for packed in pages:
+            self._add(rows, ledger, packed, documents.get(packed.sha256), earlier, written)
+        self._writer.many(self._insert, rows.new)
+        self._writer.many(self._update, rows.old)
+        self._documents.add_fetches(rows.fetches)
+        self._writer.many(self._count, [(*counts, site) for site, counts in rows.sites.items()])
+        self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
+        self._mark_targets(ledger, sightings)
+        written.found += len(rows.new) + self._urls.see(ledger, sightings, now)
+
+    def _add(
+        self,
+        rows: _Rows,
+        ledger: Ledger,
+        packed: PackedPage,
+        document: int | None,
+        earlier: Mapping[int, str | None],
+        written: Written,
+    ) -> None:
+        page = packed.page
+        key, row = ledger.place(page.site, page.key, page.path)
+        ledger.taken[page.site, key] = page.path
+        redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None
+        fetch = row.fetch_id if row else None
+        is_new = row is None or fetch is None
+        same = not is_new and row is not None and row.document_id == document
+        if same and document is None:
+            same = fetch is not None and earlier.get(fetch) == redirect
+        if not same:
+            if not is_new:
+                rows.trimmed.append((page.site, key))
+            fetch = self._documents.new_fetch()
+            whole = (packed.sha256, packed.length) if document is not None else (None, None)
+            rows.fetches.append(
+                (fetch, page.site, key, page.fetched_at, page.status, page.address, page.headers, redirect, document, *whole)
+            )
+        reason = Reason.REDIRECT.word if redirect else None
+        outcome = (
+            *(never(page.due_at), page.status, page.fetched_at, validator(page.etag), validator(page.modified)),
+            *(document, fetch),
+        )
+        place = (page.site, key, page.path)
+        if row is None:
+            way = (reason, page.depth, page.hops, page.seed, page.depth)
+            rows.new.append((*place, *way, page.fetched_at, *outcome, 1, 0, page.fetched_at))
+        else:
+            depth = min(page.depth, row.depth)
+            way = (reason, depth, min(page.hops, row.hops), page.seed or bool(row.seed), depth)
+            changes = row.changes if same or is_new else row.changes + 1
+            rows.old.append((*way, *outcome, row.checks + 1, changes, row.changed_at if same else page.fetched_at, *place))
+        counts = rows.sites.setdefault(page.site, [0, 0, 0])
+        counts[0] += row is None
+        counts[1] += (document is not None) - (row is not None and row.document_id is not None)
+        counts[2] += packed.length
+        written.received += packed.length
+        written.unchanged += same
+        written.stored += not same
+
+    # --- what is seen in them -------------------------------------------------------------------------------------------
+
+    def _targets(self, pages: Sequence[PackedPage], now: float) -> dict[str, str]:
+        """The canonical targets of redirects; those of seeds join the scope (section 3)."""
+        targets: dict[str, str] = {}
+        of_seeds = []
+        for packed in pages:
+            page = packed.page
+            target = canonical(page.redirect) if page.redirect else None
+            if target is None or len(target) > self._state.work.MaxUrlLength:
+                continue
+            targets[page.redirect] = target
+            if page.seed and page.hops < self._state.work.MaxRedirects:
+                of_seeds.append((page.site, page.path, target))
+        self._seeds.follow(of_seeds, now)
+        return targets
+
+    def _sightings(self, pages: Sequence[PackedPage], targets: Mapping[str, str]) -> list[Sighting]:
+        """Every URL that the pages bring, with its place before any conflict."""
+        key_of = self._urls.key_of
+        sightings: list[Sighting] = []
+        outside: list[tuple[tuple[str, str, int, str], int, int, bool]] = []
+        for packed in pages:
+            page = packed.page
+            site, below = page.site, page.depth + 1
+            sightings += [(site, key_of(path), path, below, 0, True, False) for path in page.internal]
+            outside += [(split(url), below, 0, False) for url in page.external]
+            if target := targets.get(page.redirect):
+                outside.append((split(target), page.depth, page.hops + 1, page.seed))
+        found = self._sites.find(parts[:3] for parts, _, _, _ in outside)
+        for parts, depth, hops, seed in outside:
+            site, inside = found[parts[:3]]
+            sightings.append((site, key_of(parts[3]), parts[3], depth, hops, inside, seed and inside))
+        return sightings
+
+    def _mark_targets(self, ledger: Ledger, sightings: Sequence[Sighting]) -> None:
+        """The target of a seed's redirect counts as a seed, also where it was known before."""
+        marked = []
+        for site, key, path, _, _, _, seed in sightings:
+            if seed:
+                where, row = ledger.place(site, key, path)
+                if row is not None:
+                    marked.append((site, where, path))
+        self._writer.many(self._mark_seed, marked)
+
+    # --- confirmations --------------------------------------------------------------------------------------------------
+
+    def confirm(self, records: Sequence[UnchangedRecord], written: Written) -> None:
+        """The server says that what is stored is current; a URL without a document cannot be meant."""
+        ledger = self._urls.look_up({(record.site, record.key) for record in records})
+        rows = []
+        for record in records:
+            key, row = ledger.place(record.site, record.key, record.path)
+            if row is None or row.document_id is None:
+                continue
+            validators = (validator(record.etag), validator(record.modified))
+            outcome = (never(record.due_at), record.status, record.checked_at, *validators)
+            rows.append((*outcome, record.site, key, record.path))
+        self._writer.many(self._confirm, rows)
+        written.unchanged += len(rows)
+
+
+def _row_of(ledger: Ledger, page: PageRecord) -> UrlRow | None:
+    return ledger.place(page.site, page.key, page.path)[1]
+
+
+def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[list[PackedPage]]:
+    """The pages in their order, in parts in which no URL occurs twice; one part but for a few batches in a crawl."""
+    waiting = list(pages)
+    while waiting:
+        seen: set[tuple[int, str]] = set()
+        part: list[PackedPage] = []
+        rest: list[PackedPage] = []
+        for packed in waiting:
+            url = (packed.page.site, packed.page.path)
+            (rest if url in seen else part).append(packed)
+            seen.add(url)
+        yield part
+        waiting = rest

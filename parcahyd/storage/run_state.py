@@ -1,0 +1,44 @@
+"""What the store remembers of the run that it serves: its settings and its open visits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from parcahyd.config.schema import WorkConf
+
+__all__ = ["RunState"]
+
+_VISITS_OF_A_RUN = 2**32
+
+
+class RunState:
+    """Changed only after the transaction that it speaks of is committed."""
+
+    def __init__(self) -> None:
+        self.run = 0
+        self.work = WorkConf()
+        self.visits: dict[int, int] = {}
+        """The open visits and their sites. A record of any other visit is late and changes nothing."""
+        self.blanked: set[int] = set()
+        """Open visits whose address did not answer."""
+        self._given = 0
+
+    def start(self, run: int, work: WorkConf) -> None:
+        self.run, self.work = run, work
+        self.visits.clear()
+        self.blanked.clear()
+        self._given = 0
+
+    def new_visit(self) -> int:
+        """A number that no visit of this database ever had: one is not given out again, even if its lease failed."""
+        self._given += 1
+        return self.run * _VISITS_OF_A_RUN + self._given
+
+    def close(self, visits: Iterable[int]) -> None:
+        for visit in visits:
+            self.visits.pop(visit, None)
+            self.blanked.discard(visit)
+
+    @property
+    def max_depth(self) -> int:
+        return 2**31 - 1 if self.work.MaxDepth is None else self.work.MaxDepth

@@ -1,0 +1,100 @@
+"""The rows of `seeds`: what the user asked for, and where the redirects of that led. They span the scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
+
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import origin
+from parcahyd.rules.canonical_url import split
+from parcahyd.storage.site_rows import SiteRows
+from parcahyd.storage.tables import KNOWN, seeds, sites, urls
+from parcahyd.storage.url_rows import Sighting, UrlRow, UrlRows
+from parcahyd.storage.writer import Writer
+
+__all__ = ["SeedRows"]
+
+_OUR_LIMITS = frozenset({Reason.SCOPE.word, Reason.DEPTH.word, Reason.REDIRECTS.word})
+"""Refusals that do not hold for what the user asks for himself."""
+
+
+class SeedRows:
+    """Adds seeds; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, site_rows: SiteRows, url_rows: UrlRows) -> None:
+        self._writer = writer
+        self._sites = site_rows
+        self._urls = url_rows
+
+        names = ("url", "site_id", "via", "first_seen")
+        self._insert = writer.prepare(insert(seeds).values({name: bindparam(name) for name in names}), *names)
+        self._present = writer.prepare(select(seeds.c.url).where(seeds.c.url.in_(writer.lists.words("urls"))), "urls")
+        place = (urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
+        zero = literal_column("0")
+        marks = {"seed": true(), "depth": zero, "hops": zero, "priority": zero}
+        self._mark = writer.prepare(update(urls).where(*place).values(marks), "site", "place", "text")
+        again = {"state": KNOWN, "reason": null(), "tries": zero, "due_at": bindparam("now")}
+        self._ask_again = writer.prepare(
+            update(urls).where(*place).values({**marks, **again}), "now", "site", "place", "text"
+        )
+
+    def add(self, addresses: Iterable[str], now: float) -> None:
+        """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
+
+        A seed that failed or is gone is tried again; what is stored, or refused by others than us, stays as it is.
+        """
+        given = {url: split(url) for url in addresses}
+        self._sites.widen((parts[:3] for parts in given.values()), now)
+        found = self._sites.find(parts[:3] for parts in given.values())
+        self._keep({url: (found[parts[:3]][0], None) for url, parts in given.items()}, now)
+
+        sightings: list[Sighting] = []
+        for scheme, host, port, path in given.values():
+            sightings.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, True, True))
+        ledger = self._urls.look_up({seen[:2] for seen in sightings})
+        marked, again = [], []
+        for site, key, path, *_ in sightings:
+            where, row = ledger.place(site, key, path)
+            if row is None:
+                continue
+            ledger.taken[site, where] = path
+            if _looked_at_again(row):
+                again.append((now, site, where, path))
+            else:
+                marked.append((site, where, path))
+        self._writer.many(self._mark, marked)
+        self._writer.many(self._ask_again, again)
+        self._sites.gained({}, {site for _, site, _, _ in again}, now)
+        self._urls.see(ledger, sightings, now)
+
+    def follow(self, redirects: Sequence[tuple[int, str, str]], now: float) -> None:
+        """Takes the targets of seeds' redirects as seeds, from (site, path) to a canonical URL; they widen the scope."""
+        if not redirects:
+            return
+        given = {target: split(target) for _, _, target in redirects}
+        self._sites.widen((parts[:3] for parts in given.values()), now)
+        found = self._sites.find(parts[:3] for parts in given.values())
+        statement = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port)
+        numbers = {site for site, _, _ in redirects}
+        begins = {
+            number: origin(scheme, host, port)
+            for number, scheme, host, port in self._writer.execute(statement.where(sites.c.id.in_(numbers)))
+        }
+        self._keep(
+            {target: (found[given[target][:3]][0], f"{begins.get(site, '')}{path}") for site, path, target in redirects}, now
+        )
+
+    def count(self) -> int:
+        return self._writer.execute(select(func.count()).select_from(seeds)).scalar_one()
+
+    def _keep(self, wanted: dict[str, tuple[int, str | None]], now: float) -> None:
+        present = {url for (url,) in self._writer.rows(self._present, self._writer.lists.bind(list(wanted)))}
+        self._writer.many(self._insert, [(url, *rest, now) for url, rest in wanted.items() if url not in present])
+
+
+def _looked_at_again(row: UrlRow) -> bool:
+    if row.state in (State.FAILED, State.GONE):
+        return True
+    return row.state == State.REFUSED and row.reason in _OUR_LIMITS

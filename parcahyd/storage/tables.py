@@ -1,0 +1,286 @@
+"""The tables of a crawl, the same on SQLite and PostgreSQL.
+
+| table | one row is |
+|---|---|
+| `schema_version` | the version of these tables |
+| `runs` | a run: when, with which settings, how it ended |
+| `sites` | scheme, host and port: addresses, robots.txt, when it falls due, the visit that has it |
+| `seeds` | a URL that the user gave, or that the redirect of one led to |
+| `urls` | a URL, in exactly one state |
+| `documents` | the bytes of a skeleton, once, however many URLs have it |
+| `fetches` | an answer that brought something new: a version of a URL |
+| `volatile` | what a fetch had in one volatile region of its skeleton |
+| `links` | the table of links of a document |
+| `pauses` | until when a host or an address is not to be asked |
+| `errands` | a robots.txt to be fetched from one site for another |
+
+Rows refer to each other by id without declared foreign keys: there is one writer, checking every link of every page again in
+the database costs more than writing it, and `parcahyd verify` looks for references that lead nowhere.
+Ids are given out by the writer, so that a batch is written without asking the database for each of them.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    event,
+    literal_column,
+    text,
+)
+from sqlalchemy.sql.elements import ColumnElement
+
+from parcahyd.core.life_cycle import State
+
+__all__ = [
+    "FAILED",
+    "GONE",
+    "KNOWN",
+    "REFUSED",
+    "STORED",
+    "documents",
+    "errands",
+    "fetches",
+    "links",
+    "metadata",
+    "pauses",
+    "runs",
+    "schema_version",
+    "seeds",
+    "sites",
+    "urls",
+    "volatile",
+]
+
+# A partial index serves only a query whose condition the planner can compare with its own, so states stand in SQL as literals.
+KNOWN, STORED, FAILED, REFUSED, GONE = (literal_column(str(int(state)), SmallInteger) for state in State)
+
+metadata = MetaData()
+
+# Only INTEGER PRIMARY KEY is the row's own number on SQLite; it holds 64 bits all the same.
+_ID = BigInteger().with_variant(Integer, "sqlite")
+_ZERO = text("0")
+_EMPTY = text("''")
+_FALSE = text("false")
+
+
+def _id() -> Column[int]:
+    return Column("id", _ID, primary_key=True, autoincrement=False)
+
+
+def _count(name: str) -> Column[int]:
+    return Column(name, BigInteger, nullable=False, server_default=_ZERO)
+
+
+def _time(name: str) -> Column[float]:
+    """A moment in seconds since the epoch; 0 is long past."""
+    return Column(name, Double, nullable=False, server_default=_ZERO)
+
+
+def _words(name: str) -> Column[str]:
+    return Column(name, Text, nullable=False, server_default=_EMPTY)
+
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+
+runs = Table(
+    "runs",
+    metadata,
+    _id(),
+    Column("started_at", Double, nullable=False),
+    Column("ended_at", Double),
+    Column("settings", Text, nullable=False),  # JSON, `Work.KEY` and `Map.KEY`; never how to reach the database
+    Column("version", Text, nullable=False),
+    Column("outcome", Text),
+    Column("counts", Text),  # JSON
+)
+
+sites = Table(
+    "sites",
+    metadata,
+    _id(),
+    Column("scheme", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("port", Integer, nullable=False),
+    Column("in_scope", Boolean, nullable=False),
+    _words("addresses"),  # comma separated; blank: resolve again
+    _time("addresses_expire"),
+    Column("robots_status", Text),
+    Column("robots_text", LargeBinary),
+    _time("robots_fetched_at"),
+    _time("robots_expires_at"),
+    _words("robots_detail"),
+    _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
+    Column("augmentation", LargeBinary),
+    _time("not_before"),
+    Column("failures", Integer, nullable=False, server_default=_ZERO),
+    Column("reason", Text),  # why it is being spared
+    Column("due_at", Double),  # when it has something to do that is new: known or failed URLs, errands
+    Column("again_at", Double),  # earliest due_at of its stored, refused and gone URLs
+    Column("visit", BigInteger),
+    _words("visit_address"),
+    _count("urls"),
+    _count("pages"),  # URLs that have a document
+    _count("bytes"),  # of documents received from it, in all
+    _count("requests"),
+    UniqueConstraint("host", "scheme", "port"),
+)
+
+Index(
+    "sites_due",
+    sites.c.due_at,
+    sqlite_where=sites.c.visit.is_(None) & sites.c.due_at.is_not(None),
+    postgresql_where=sites.c.visit.is_(None) & sites.c.due_at.is_not(None),
+)
+Index(
+    "sites_again",
+    sites.c.again_at,
+    sites.c.not_before,
+    sqlite_where=sites.c.visit.is_(None) & sites.c.again_at.is_not(None),
+    postgresql_where=sites.c.visit.is_(None) & sites.c.again_at.is_not(None),
+)
+Index(
+    "sites_visited",
+    sites.c.visit,
+    sqlite_where=sites.c.visit.is_not(None),
+    postgresql_where=sites.c.visit.is_not(None),
+)
+
+seeds = Table(
+    "seeds",
+    metadata,
+    Column("url", Text, primary_key=True),
+    Column("site_id", BigInteger, nullable=False),
+    Column("via", Text),  # the URL whose redirect brought it in
+    Column("first_seen", Double, nullable=False),
+)
+
+urls = Table(
+    "urls",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("path", Text, nullable=False),
+    Column("state", SmallInteger, nullable=False),
+    Column("reason", Text),
+    Column("depth", Integer, nullable=False),
+    Column("hops", Integer, nullable=False),
+    Column("seed", Boolean, nullable=False, server_default=_FALSE),
+    Column("priority", Integer, nullable=False),  # the depth: breadth first
+    Column("first_seen", Double, nullable=False),
+    Column("due_at", Double),  # null: not before the settings change
+    Column("tries", Integer, nullable=False, server_default=_ZERO),
+    Column("status", Integer),
+    Column("checked_at", Double),
+    _words("etag"),
+    _words("modified"),
+    Column("document_id", BigInteger),
+    Column("fetch_id", BigInteger),  # its latest version
+    Column("checks", Integer, nullable=False, server_default=_ZERO),
+    Column("changes", Integer, nullable=False, server_default=_ZERO),
+    Column("changed_at", Double),
+    Column("detail", Text),
+    sqlite_with_rowid=False,
+)
+
+# `due_at` of a known URL is when it was found, so pages of one depth are asked for in the order they were found in.
+Index(
+    "urls_known",
+    urls.c.site_id,
+    urls.c.priority,
+    urls.c.due_at,
+    urls.c.key,
+    sqlite_where=urls.c.state == KNOWN,
+    postgresql_where=urls.c.state == KNOWN,
+)
+# What is out of scope has no due_at and costs no index entry.
+Index(
+    "urls_rest",
+    urls.c.site_id,
+    urls.c.state,
+    urls.c.due_at,
+    sqlite_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
+    postgresql_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _id(),
+    Column("df", BigInteger, nullable=False, index=True),
+    Column("sha256", LargeBinary, nullable=False, unique=True),
+    Column("length", BigInteger, nullable=False),
+    _words("media_type"),
+    _words("charset"),
+    Column("body", LargeBinary, nullable=False),  # zlib
+)
+
+fetches = Table(
+    "fetches",
+    metadata,
+    _id(),
+    Column("site_id", BigInteger, nullable=False),
+    Column("key", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("headers", LargeBinary, nullable=False),
+    Column("redirect", Text),
+    Column("document_id", BigInteger, index=True),
+    Column("sha256", LargeBinary),  # of the whole, as the length
+    Column("length", BigInteger),
+    Index("fetches_of_url", "site_id", "key", "id"),
+)
+
+volatile = Table(
+    "volatile",
+    metadata,
+    Column("fetch_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("region", Integer, primary_key=True, autoincrement=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),  # zlib
+)
+
+links = Table(
+    "links",
+    metadata,
+    Column("document_id", _ID, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),  # zlib of `kind TAB href` lines
+)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("subject", Text, primary_key=True),
+    Column("not_before", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+errands = Table(
+    "errands",
+    metadata,
+    Column("asker", _ID, primary_key=True, autoincrement=False),
+    Column("site_id", BigInteger, nullable=False, index=True),
+    Column("path", Text, nullable=False),
+    Column("hops", Integer, nullable=False),
+    Column("asked_at", Double, nullable=False),
+)
+
+# These blobs are compressed already: PostgreSQL need not try again.
+for _table, _column in ((documents, "body"), (links, "content"), (volatile, "content")):
+    event.listen(
+        _table,
+        "after_create",
+        DDL(f'ALTER TABLE {_table.name} ALTER COLUMN "{_column}" SET STORAGE EXTERNAL').execute_if(dialect="postgresql"),
+    )

@@ -1,0 +1,161 @@
+"""The rows of `urls`: where each URL of a batch stands, and the links that a batch sees.
+
+A URL's place is its site and the key of its path. Another URL may be there already: then it takes the next free key
+(architecture, section 5). So a place is only ever used after the text was compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, func, insert, null, select, update
+
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.site_rows import SiteRows
+from parcahyd.storage.tables import KNOWN, urls
+from parcahyd.storage.writer import Writer
+
+__all__ = ["Ledger", "Sighting", "UrlRow", "UrlRows"]
+
+Sighting = tuple[int, int, str, int, int, bool, bool]
+"""A URL that was seen: site, key, path, depth, hops, whether its site is in scope, whether it counts as a seed."""
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_depth = itemgetter(3)
+_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
+
+
+class UrlRow(NamedTuple):
+    """What the database has on a URL, as far as a batch needs it."""
+
+    path: str
+    state: int
+    reason: str | None
+    depth: int
+    hops: int
+    seed: bool
+    document_id: int | None
+    fetch_id: int | None
+    checks: int
+    changes: int
+    changed_at: float | None
+
+
+class Ledger:
+    """The places that a batch asked for: what the database has there, and what the batch itself has put there."""
+
+    def __init__(self, rows: dict[tuple[int, int], UrlRow], look: Callable[[int, int], UrlRow | None]) -> None:
+        self.rows = rows
+        self.taken: dict[tuple[int, int], str] = {}
+        """Places that this batch writes, by the path it writes there."""
+        self._look = look
+
+    def place(self, site: int, key: int, path: str) -> tuple[int, UrlRow | None]:
+        """The key of a URL, and its row if it has one; the first free key where it has none."""
+        while True:
+            row = self.rows.get((site, key))
+            other = self.taken.get((site, key)) if row is None else row.path
+            if other is None or other == path:
+                return key, row
+            key = _LOWEST if key == _HIGHEST else key + 1
+            if (site, key) not in self.rows and (beside := self._look(site, key)) is not None:
+                self.rows[site, key] = beside
+
+
+class UrlRows:
+    """Looks URLs up and adds those that were seen for the first time; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, sites: SiteRows, key_of: Callable[[str], int]) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = sites
+        self.key_of = key_of
+
+        pair = writer.lists.pairs()
+        columns = [urls.c[name] for name in UrlRow._fields]
+        self._look_up = writer.prepare(
+            select(urls.c.site_id, urls.c.key, *columns).join_from(
+                pair, urls, (urls.c.site_id == pair.c.site_id) & (urls.c.key == pair.c.key)
+            ),
+            *(("pairs",) if writer.engine.dialect.name == "sqlite" else ("firsts", "seconds")),
+        )
+        names = ("site_id", "key", "path", "state", "reason", "depth", "hops", "seed", "priority", "first_seen", "due_at")
+        self._insert = writer.prepare(insert(urls).values({name: bindparam(name) for name in names}), *names)
+        self._nearer = writer.prepare(
+            update(urls)
+            .where(urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
+            .values(
+                {
+                    "state": KNOWN,
+                    "reason": null(),
+                    "depth": bindparam("links"),
+                    "hops": bindparam("redirects"),
+                    "priority": bindparam("order"),
+                    "due_at": func.coalesce(urls.c.due_at, bindparam("now", type_=urls.c.due_at.type)),
+                }
+            ),
+            *("links", "redirects", "order", "now", "site", "place", "text"),
+        )
+
+    def look_up(self, places: Collection[tuple[int, int]]) -> Ledger:
+        """Reads what stands at the places, all of them in one query."""
+        rows: dict[tuple[int, int], UrlRow] = {}
+        if places:
+            for site, key, *rest in self._writer.rows(self._look_up, *self._writer.lists.bind_pairs(list(places))):
+                rows[site, key] = UrlRow(*rest)
+        return Ledger(rows, self._read)
+
+    def _read(self, site: int, key: int) -> UrlRow | None:
+        return self.look_up([(site, key)]).rows.get((site, key))
+
+    def see(self, ledger: Ledger, sightings: Sequence[Sighting], now: float) -> int:
+        """Adds the URLs that were never seen before, as known or refused; gives how many those are.
+
+        One that waits already, or was refused for its distance, takes the shorter way if this is one.
+        """
+        if self._state.work.MaxDepth is not None:
+            sightings = sorted(sightings, key=_depth)
+        new: list[tuple[Any, ...]] = []
+        nearer: list[tuple[Any, ...]] = []
+        rows, taken = ledger.rows, ledger.taken
+        for site, key, path, depth, hops, inside, seed in sightings:
+            place = (site, key)
+            if place in taken or place in rows:
+                key, row = ledger.place(site, key, path)  # noqa: PLW2901 (the key as it turned out)
+                place = (site, key)
+                if place in taken:
+                    continue
+                if row is not None:
+                    if inside and self._is_nearer(row, depth, hops):
+                        taken[place] = path
+                        nearer.append((depth, hops, depth, now, site, key, path))
+                    continue
+            taken[place] = path
+            refusal = self._refusal(depth, hops, inside)
+            state, due = (State.KNOWN, now) if refusal is None else (State.REFUSED, None)
+            new.append((site, key, path, int(state), refusal, depth, hops, seed, depth, now, due))
+        self._writer.many(self._insert, new)
+        self._writer.many(self._nearer, nearer)
+        waiting = {row[0] for row in new if row[4] is None}
+        waiting.update(row[4] for row in nearer)
+        self._sites.gained(Counter(row[0] for row in new), waiting, now)
+        return len(new)
+
+    def _refusal(self, depth: int, hops: int, inside: bool) -> str | None:
+        if not inside:
+            return Reason.SCOPE.word
+        if depth > self._state.max_depth:
+            return Reason.DEPTH.word
+        return Reason.REDIRECTS.word if hops > self._state.work.MaxRedirects else None
+
+    def _is_nearer(self, row: UrlRow, depth: int, hops: int) -> bool:
+        if row.state == State.KNOWN:
+            return depth < row.depth
+        return (
+            row.state == State.REFUSED and row.reason in _RECONSIDERED and self._refusal(depth, hops, inside=True) is None
+        )
+

@@ -1,0 +1,93 @@
+"""The one connection that writes, and what everything that uses it shares.
+
+A transaction either happens or leaves no trace: when it fails, whatever was learned in it (ids given out, sites looked up,
+the scope) is forgotten too, so that the next try starts from what the database holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Engine, Executable, Row, Table, func, select
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.exc import SQLAlchemyError
+
+from parcahyd.core.errors import StoreFailed
+from parcahyd.storage.opening import first_line
+from parcahyd.storage.value_lists import value_lists
+
+__all__ = ["Writer", "prepare"]
+
+
+def prepare(engine: Engine, statement: Any, *names: str) -> str:
+    """A statement as text for the driver, which takes its parameters as tuples in the order of `names`.
+
+    Compiled once; SQLAlchemy's work per row is then none. The order is checked here, at the start of the program.
+    """
+    compiled = statement.compile(dialect=engine.dialect)
+    order = tuple(compiled.positiontup or ())
+    if order != names:
+        raise AssertionError(f"parameters come in the order {order}, not {names}, in: {compiled}")
+    return str(compiled)
+
+
+class Writer:
+    """Runs prepared statements and transactions on one connection, from one thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.lists = value_lists(engine.dialect)
+        self._connection = engine.connect()
+        self._next_ids: dict[str, int] = {}
+        self._forgetful: list[Callable[[], None]] = [self._next_ids.clear]
+
+    def prepare(self, statement: Any, *names: str) -> str:
+        return prepare(self.engine, statement, *names)
+
+    def on_failure(self, forget: Callable[[], None]) -> None:
+        """Registers what must be forgotten when a transaction fails."""
+        self._forgetful.append(forget)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One transaction; a database that does not take it is StoreFailed, and everything is as before."""
+        try:
+            with self._connection.begin():
+                yield
+        # The drivers raise the last two themselves, for values that no column can hold.
+        except (SQLAlchemyError, OverflowError, UnicodeError) as error:
+            self._forget()
+            raise StoreFailed(first_line(error)) from error
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        for forget in self._forgetful:
+            forget()
+
+    def many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Runs a prepared statement once for each row."""
+        if rows:
+            self._connection.exec_driver_sql(sql, rows)  # type: ignore[arg-type]  # a sequence of tuples is executemany
+
+    def rows(self, sql: str, *parameters: Any) -> Sequence[Row[Any]]:
+        return self._connection.exec_driver_sql(sql, parameters).all()
+
+    def execute(self, statement: Executable) -> CursorResult[Any]:
+        """Runs a statement that is not worth preparing."""
+        return self._connection.execute(statement)  # type: ignore[return-value]  # Core statements give cursor results
+
+    def new_id(self, table: Table) -> int:
+        """The next free id of a table; there is no other writer."""
+        found = self._next_ids.get(table.name)
+        if found is None:
+            found = (self._connection.scalar(select(func.max(table.c.id))) or 0) + 1
+        self._next_ids[table.name] = found + 1
+        return found
+
+    def close(self) -> None:
+        self._connection.close()
+        self.engine.dispose()

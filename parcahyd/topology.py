@@ -1,0 +1,136 @@
+"""The drawing, in code: which box is joined to which, in each of the three kinds of process.
+
+```
+  conf/MapConf.toml                                          conf/WorkConf.toml
+        |                                                           |
+  URL Dispatcher -> URL-IP Queue -> Mapping Manager -> URL Mapper x n -> Resolved URL Queue
+        ^                                              (DNS Resolver plugin)        |
+        |                                                                           v
+    Database  <- Update Database <- Document and URL Buffer <- Crawl Worker x m <- Crawl Manager
+                                    ExternLQ DocURLQ BadURLQ   (Downloader plugin)
+```
+
+The upper row and the Crawl Manager run in the coordinator, each Crawl Worker in a process of its own, the buffer and
+Update Database together in one more. `parcahyd.processes` hosts them; what passes between processes is in `core.messages`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.messages import Ready
+from parcahyd.core.ports import Downloader
+from parcahyd.core.progress import Observer
+from parcahyd.core.signals import Signal, SignalBoard
+from parcahyd.pipeline.crawl_manager import CrawlManager
+from parcahyd.pipeline.document_buffer import DocumentBuffer
+from parcahyd.pipeline.mapping_manager import MappingManager
+from parcahyd.pipeline.resolved_queue import ResolvedQueue
+from parcahyd.pipeline.update_database import UpdateDatabase
+from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+from parcahyd.processes.coordinator import Coordinator, CoordinatorBoxes, CoordinatorHost
+from parcahyd.processes.crawl_worker import CrawlWorkerHost, CrawlWorkerProcess
+from parcahyd.processes.update_database import Prepared, UpdateBoxes, UpdateDatabaseHost, UpdateDatabaseProcess
+
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker import CrawlWorker
+
+__all__ = ["crawl", "join_coordinator", "join_crawl_worker", "join_update_database"]
+
+
+def crawl(configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
+    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed."""
+    return Coordinator(configuration, seeds, forever, observer, join_coordinator).run()
+
+
+def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: CoordinatorHost) -> CoordinatorBoxes:
+    """URL Dispatcher -> URL-IP Queue -> Mapping Manager -> URL Mappers -> Resolved URL Queue -> Crawl Manager."""
+    mapping, work = configuration.map, configuration.work
+    signals = SignalBoard()
+
+    url_ip_queue = UrlIpQueue(mapping.QueueSize)
+    resolved_queue = ResolvedQueue(mapping.QueueSize)
+
+    url_dispatcher = UrlDispatcher(
+        url_ip_queue,
+        signals,
+        host.clock,
+        ask=host.ask_for_leases,
+        started_at=ready.started_at,
+        forever=forever,
+        wait_for_retries=work.WaitForRetries,
+    )
+    mapping_manager = MappingManager(
+        url_ip_queue, resolved_queue, mapping.MaxInstances, mapping.ArgumentUrl, assign=host.start_mapper
+    )
+    crawl_manager = CrawlManager(
+        resolved_queue,
+        host.clock,
+        assign=host.send_set,
+        workers=host.workers,
+        argument_url=work.ArgumentUrl,
+        open_sites=work.OpenSites,
+        visit_pages=work.VisitPages,
+        max_pages=work.MaxPages,
+        pauses=ready.pauses,
+    )
+
+    signals.wire(Signal.SOMETHING_TO_MAP, mapping_manager.run)
+    signals.wire(Signal.HUNGRY, mapping_manager.run)
+    signals.wire(Signal.SOMETHING_TO_CRAWL, crawl_manager.run)
+    signals.wire(Signal.REQUEST_PROCESSED, crawl_manager.run)
+    # Room in a queue is news for whoever fills it.
+    signals.wire(Signal.HUNGRY, url_dispatcher.dispatch)
+    signals.wire(Signal.REQUEST_PROCESSED, mapping_manager.run)
+
+    return CoordinatorBoxes(signals, url_dispatcher, url_ip_queue, mapping_manager, resolved_queue, crawl_manager)
+
+
+def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerHost) -> CrawlWorker:
+    """Crawl Manager -> Crawl Worker -> Document and URL Buffer."""
+    from parcahyd.pipeline.crawl_worker import CrawlWorker  # Its HTML parser is loaded in workers only.
+
+    return CrawlWorker(
+        host.number,
+        configuration.work,
+        downloader,
+        host.clock,
+        credit=host.credit,
+        emit=host.send_record,
+        processed=host.send_request_processed,
+        misbehaved=host.send_misbehaviour,
+        wake=host.wake,
+    )
+
+
+def join_update_database(configuration: Configuration, host: UpdateDatabaseHost) -> UpdateBoxes:
+    """Document and URL Buffer -> Update Database -> Database."""
+    signals = SignalBoard()
+    document_buffer: DocumentBuffer[Prepared] = DocumentBuffer(host.prepare)
+    update_database: UpdateDatabase[Prepared] = UpdateDatabase(
+        document_buffer,
+        host.writer,
+        configuration.work.MaxSize,
+        grant=host.grant_credit,
+        released=host.send_committed,
+        trouble=host.send_trouble,
+        later=host.later,
+    )
+    signals.wire(Signal.SOMETHING_TO_UPDATE, update_database.run)
+    return UpdateBoxes(signals, document_buffer, update_database)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The entry of child processes: `python -m parcahyd.topology ROLE DESCRIPTOR...`."""
+    role, descriptors = arguments[0], [int(descriptor) for descriptor in arguments[1:]]
+    if role == "worker":
+        return CrawlWorkerProcess(descriptors[0], descriptors[1], join_crawl_worker).run()
+    return UpdateDatabaseProcess(descriptors[0], join_update_database).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parcahyd.cli import main
+from parcahyd.config.schema import MapConf, WorkConf
+
+
+def test_every_setting_with_its_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "WorkConf.toml").write_text('# mine\nHostDelay = 2.5\nDbUrl = "sqlite:///mine.db"\n')
+    assert main(["config", "--conf", str(tmp_path), "--set", "Work.MaxPages=9"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == f"# database  sqlite:///{tmp_path / 'mine.db'}"
+    settings = {line.split()[0]: line.split()[1:] for line in lines[2:]}
+    assert len(settings) == len(MapConf.__struct_fields__) + len(WorkConf.__struct_fields__)
+    assert settings["Work.HostDelay"] == ["2.5", "WorkConf.toml:2"]
+    assert settings["Work.MaxPages"] == ["9", "--set"]
+    assert settings["Map.MaxInstances"] == ["10", "default"]
+
+
+def test_json_has_the_meaning_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "MapConf.toml").touch()
+    assert main(["config", "--json", "--conf", str(tmp_path), "--set", "Map.DbPassword=secret"]) == 0
+    output = capsys.readouterr().out
+    assert "secret" not in output
+    told = json.loads(output)
+    assert told["folder"] == str(tmp_path)
+    (delay,) = (setting for setting in told["settings"] if setting["name"] == "Work.HostDelay")
+    assert delay["default"] == "1.0"
+    assert delay["sentence"] == "Seconds between two requests to one host."

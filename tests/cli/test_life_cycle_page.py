@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from parcahyd.cli.life_cycle_page import MEANINGS, life_cycle_page
+from parcahyd.core.life_cycle import MOVES, Reason, State
+
+PAGE = Path(__file__).parents[2] / "docs" / "life-of-a-url.md"
+
+
+def test_the_page_is_the_rendering() -> None:
+    assert PAGE.read_text(encoding="utf-8") == life_cycle_page(), "run: make docs"
+
+
+def test_every_state_has_a_meaning_and_every_reason_its_sentence_once() -> None:
+    assert set(MEANINGS) == set(State)
+    page = life_cycle_page()
+    for reason in Reason:
+        assert page.count(reason.sentence) == 1, reason
+
+
+def test_every_move_is_drawn() -> None:
+    page = life_cycle_page()
+    for state, targets in MOVES.items():
+        for target in set(targets.values()):
+            assert page.count(f"    {state.word} --> {target.word}: ") == 1

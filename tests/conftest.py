@@ -1,0 +1,71 @@
+"""What every test may ask for: servers on loopback, a database of each kind, a crawl in a folder of its own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.crawl import Crawl, CrawlFactory, Setting
+from tests.support.site_server import SiteServer
+
+
+@pytest.fixture
+def server() -> Iterator[SiteServer]:
+    """An HTTP server without listeners and sites."""
+    with SiteServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a PostgreSQL server of this test process, to which a database's name is appended."""
+    from tests.support.postgres import postgres_server
+
+    with postgres_server() as prefix:
+        yield prefix
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, once of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'crawl.db'}"
+    return _new_database(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> CrawlFactory:
+    """Makes a crawl on SQLite."""
+    return _factory(tmp_path, f"sqlite:///{tmp_path / 'crawl.db'}")
+
+
+@pytest.fixture
+def crawl_on(tmp_path: Path, database: str) -> CrawlFactory:
+    """Makes a crawl, once on each kind of database."""
+    return _factory(tmp_path, database)
+
+
+@pytest.fixture
+def crawl_apart(tmp_path: Path) -> CrawlFactory:
+    """Makes a crawl on SQLite in another folder, to compare the first with."""
+    return _factory(tmp_path / "apart", f"sqlite:///{tmp_path / 'apart' / 'crawl.db'}")
+
+
+def _factory(folder: Path, database: str) -> CrawlFactory:
+    def make(settings: Mapping[str, Setting | None] | None = None) -> Crawl:
+        return Crawl(folder, database, settings)
+
+    return make
+
+
+def _new_database(prefix: str) -> str:
+    import psycopg
+    from psycopg import sql
+
+    name = f"crawl_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(f"{prefix}postgres", autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    return f"{prefix}{name}"

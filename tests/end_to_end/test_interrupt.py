@@ -1,0 +1,71 @@
+"""Stopping a crawl, going on with it, and two runs on one database."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.support.crawl import CrawlFactory, assert_user_mistake
+from tests.support.generated_site import generated_site
+from tests.support.processes import marked_processes, wait_until
+from tests.support.site_server import SiteServer
+from tests.support.sites import Answer, html
+
+
+def test_an_interrupted_crawl_goes_on_and_asks_for_nothing_twice(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(120, latency=0.1))
+    crawl = crawl_on({"Work.HostConnections": 4})
+    with crawl.start(listener.url()) as running:
+        assert wait_until(lambda: len(server.targets()) >= 20), running.said()
+        running.interrupt()
+        assert running.wait(40) == 130, running.said()
+        assert "Traceback" not in running.said()
+        assert wait_until(lambda: not marked_processes(crawl.mark))
+    asked = len(server.targets())
+    assert 20 <= asked < 120
+    assert len(crawl.stored()) == asked
+    crawl.verify()
+    crawl.run()
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 1)
+    assert len(crawl.stored()) == 120
+    crawl.verify()
+
+
+def test_a_second_interrupt_does_not_wait(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}
+    running_crawl = crawl({"Work.StopTimeout": 600, "Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
+    with running_crawl.start(listener.url()) as running:
+        assert wait_until(lambda: "/silent" in server.targets()), running.said()
+        running.interrupt()
+        assert not wait_until(lambda: running.process.poll() is not None, timeout=1), running.said()
+        running.interrupt()
+        assert running.wait(20) == 130
+        assert wait_until(lambda: not marked_processes(running_crawl.mark))
+    running_crawl.verify()
+
+
+def test_a_stop_waits_no_longer_than_it_may(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}
+    running_crawl = crawl({"Work.StopTimeout": 1, "Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
+    with running_crawl.start(listener.url()) as running:
+        assert wait_until(lambda: "/silent" in server.targets()), running.said()
+        running.interrupt()
+        assert running.wait(40) == 130
+    assert running_crawl.stored() == {listener.url()}
+    running_crawl.verify()
+    # What was cut short is no failure of the page: it waits for its turn.
+    assert running_crawl.states()[listener.url("/silent")] == ("known", "")
+
+
+def test_a_second_run_on_the_same_database_is_a_mistake(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}
+    crawl = crawl_on({"Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
+    with crawl.start(listener.url()) as running:
+        assert wait_until(lambda: "/silent" in server.targets()), running.said()
+        assert_user_mistake(crawl.run(listener.url(), code=None), "run")
+        assert running.process.poll() is None
+        assert crawl.status()  # reading is free while a run is under way
+        assert wait_until(lambda: listener.url() in crawl.stored(), pause=0.2)

@@ -1,0 +1,50 @@
+"""Host names through a real name server: answers, aliases, and each way in which there is no address."""
+
+from __future__ import annotations
+
+import dns.rcode
+
+from tests.support.crawl import CrawlFactory
+from tests.support.dns_server import DnsName, DnsServer
+from tests.support.generated_site import generated_site
+from tests.support.site_server import SiteServer
+
+
+def test_names_are_resolved_once_and_failures_have_their_reason(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(10))
+    names = {
+        "site.test": DnsName(("127.0.0.1",), latency=0.05),
+        "www.site.test": DnsName(alias="site.test"),
+        "long.test": DnsName(("127.0.0.1",), truncated=True),
+        "broken.test": DnsName(rcode=dns.rcode.SERVFAIL),
+        "empty.test": DnsName(),
+        "silent.test": DnsName(silent=True),
+    }
+    good = ("site.test", "www.site.test", "long.test")
+    bad = {
+        "broken.test": "dns-failure",
+        "empty.test": "dns-no-address",
+        "silent.test": "dns-timeout",
+        "unknown.test": "dns-no-name",
+    }
+    with DnsServer(names) as name_server:
+        running = crawl({"Map.Nameservers": [name_server.nameserver], "Map.DnsTimeout": 1})
+        running.run(*(listener.url(host=host) for host in (*good, *bad)))
+        asked = [question for question in name_server.questions("site.test") if question.kind == "A"]
+    states = running.states()
+    assert {host: states[listener.url(host=host)] for host in bad} == {host: ("failed", reason) for host, reason in bad.items()}
+    targets = server.site().bodies()
+    assert running.stored() == {listener.url(target, host) for target in targets for host in good}
+    assert len(asked) == 1
+    running.verify()
+
+
+def test_the_hosts_file_resolver(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(5))
+    running = crawl({"Map.DnsResolverClass": "hosts-file", "Map.HostsFile": "hosts"})
+    (running.conf / "hosts").write_text("# names of this test\n127.0.0.1 first.test second.test\n")
+    running.run(listener.url(host="second.test"), listener.url(host="third.test"))
+    assert len(running.stored()) == 5
+    assert running.states()[listener.url(host="third.test")] == ("failed", "dns-no-name")

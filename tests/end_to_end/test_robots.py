@@ -1,0 +1,107 @@
+"""robots.txt in every form of RFC 9309, section 2.3.1: found, absent, in trouble, out of reach, elsewhere."""
+
+from __future__ import annotations
+
+from tests.support.crawl import CrawlFactory
+from tests.support.site_server import Listener, SiteServer, refusing_port
+from tests.support.sites import Answer, Request, Site, html, redirect, robots
+
+_PRIVATE = "User-agent: *\nDisallow: /private\nAllow: /private/open\n"
+
+
+def _by_port(server: SiteServer, answers: dict[str, Answer]) -> dict[str, Listener]:
+    """A listener for each robots.txt, all with the same three pages."""
+    listeners = {name: server.listen() for name in answers}
+    by_authority = {listener.authority: answers[name] for name, listener in listeners.items()}
+
+    def answer(request: Request) -> Answer:
+        return by_authority[request.host]
+
+    server.put(
+        "",
+        Site(
+            {
+                "/robots.txt": answer,
+                "/": html("Root", ["/private/page", "/private/open", "/only-us"]),
+                "/private/page": html("Private"),
+                "/private/open": html("Open"),
+                "/only-us": html("Not for everyone"),
+            }
+        ),
+    )
+    return listeners
+
+
+def test_every_answer_that_robots_txt_can_get(server: SiteServer, crawl: CrawlFactory) -> None:
+    sites = _by_port(
+        server,
+        {
+            "absent": Answer(status=404),
+            "forbidden": Answer(status=403),
+            "rules": robots(_PRIVATE),
+            "named": robots("User-agent: parcahyd\nDisallow: /only-us\n\nUser-agent: *\nDisallow: /\n"),
+            "closed": robots("User-agent: *\nDisallow: /\n"),
+            "error": Answer(status=500),
+            "busy": Answer(status=429),
+            "silent": Answer(silent=True),
+            "moved": redirect("/robots.txt?here", 301),
+        },
+    )
+    server.site().pages["/robots.txt?here"] = robots(_PRIVATE)
+    with refusing_port() as port:
+        refused = Listener("127.0.0.1", port)
+        running = crawl({"Work.TimeoutIdle": 1, "Work.TimeoutTotal": 2})
+        running.run(*(site.url() for site in sites.values()), refused.url())
+
+    everything = {"/", "/private/page", "/private/open", "/only-us"}
+    asked = {
+        name: {
+            entry.target for entry in server.log if entry.host == site.authority and not entry.target.startswith("/robots.txt")
+        }
+        for name, site in sites.items()
+    }
+    assert asked == {
+        "absent": everything,
+        "forbidden": everything,
+        "rules": everything - {"/private/page"},
+        "named": everything - {"/only-us"},
+        "closed": set(),
+        "error": set(),
+        "busy": set(),
+        "silent": set(),
+        "moved": everything - {"/private/page"},
+    }
+    states = running.states()
+    assert states[sites["rules"].url("/private/page")] == ("refused", "robots")
+    assert states[sites["named"].url("/only-us")] == ("refused", "robots")
+    assert states[sites["closed"].url()] == ("refused", "robots")
+    assert states[sites["error"].url()] == ("failed", "robots-error")
+    assert states[sites["busy"].url()] == ("failed", "robots-error")
+    assert states[sites["silent"].url()] == ("failed", "robots-unreachable")
+    assert states[refused.url()] == ("failed", "robots-unreachable")
+    assert "Disallow: /private" in running.explain(sites["rules"].url("/private/page"))
+    running.verify()
+
+
+def test_a_robots_txt_that_lies_on_another_site(server: SiteServer, crawl: CrawlFactory) -> None:
+    """An errand: fetched by the owner of the other address, and obeyed before the first page is asked for."""
+    rules = server.listen()
+    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
+    server.site().pages["/shared-rules"] = robots(_PRIVATE)
+    running = crawl()
+    running.run(site.url())
+    assert running.stored() == {site.url(), site.url("/private/open"), site.url("/only-us")}
+    assert running.states()[site.url("/private/page")] == ("refused", "robots")
+    targets = [entry.target for entry in server.log if entry.target != "/robots.txt"]
+    assert targets[0] == "/shared-rules"
+    assert "/private/page" not in targets
+
+
+def test_a_site_whose_robots_txt_recovers_is_crawled_later(server: SiteServer, crawl: CrawlFactory) -> None:
+    (site,) = _by_port(server, {"error": Answer(status=503)}).values()
+    running = crawl({"Work.RetryDelay": 2})
+    running.run(site.url())
+    assert running.stored() == set()
+    server.site().pages["/robots.txt"] = robots("")
+    running.run(sets={"Work.WaitForRetries": 30})
+    assert len(running.stored()) == 4

@@ -1,0 +1,399 @@
+"""A Crawl Worker on a simulated clock and network: what it asks, when, and which records it gives."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import TypeVar
+
+import msgspec
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.messages import BufferRecord, RequestProcessed
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.records import (
+    Assignment,
+    BadRecord,
+    DueUrl,
+    Errand,
+    ErrandRecord,
+    ExternRecord,
+    PageRecord,
+    Pair,
+    RobotsFact,
+    RobotsStatus,
+    SiteRecord,
+    UnchangedRecord,
+    VisitOver,
+)
+from parcahyd.pipeline.crawl_worker import CrawlWorker
+from parcahyd.rules.canonical_url import key_of
+
+Record = TypeVar("Record")
+Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
+
+ADDRESS = "192.0.2.1"
+
+
+def page(*links: str) -> DownloadResult:
+    body = "".join(f'<a href="{link}">x</a>' for link in links).encode()
+    return DownloadResult(200, (("Content-Type", "text/html"), ("ETag", '"v1"')), b"<!doctype html>" + body)
+
+
+def redirect(target: str, status: int = 301) -> DownloadResult:
+    return DownloadResult(status, (("Location", target),))
+
+
+class World:
+    """A worker, a clock that jumps from event to event, and a network that answers from a table."""
+
+    schemes = frozenset({"http", "https"})
+
+    def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9) -> None:
+        self.time = 1000.0
+        self.site = site
+        self.records: list[BufferRecord] = []
+        self.processed: list[RequestProcessed] = []
+        self.misbehaved: list[str] = []
+        self.asked: list[tuple[float, str]] = []
+        self.requests: list[DownloadRequest] = []
+        self.most_at_once = 0
+        self.duration = 0.5
+        self.peer = ""
+        self._under_way: list[tuple[float, int, Callable[[DownloadResult], None], DownloadRequest]] = []
+        self._wake_at: float | None = None
+        self.worker = CrawlWorker(
+            0,
+            work or WorkConf(HostDelay=0.0),
+            self,
+            self,
+            credit=credit,
+            emit=self._emit,
+            processed=self.processed.append,
+            misbehaved=self.misbehaved.append,
+            wake=self._wake,
+        )
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        self.asked.append((self.time, request.url))
+        self.requests.append(request)
+        heappush(self._under_way, (self.time + self.duration, len(self.asked), done, request))
+        self.most_at_once = max(self.most_at_once, len(self._under_way))
+
+    def cancel_all(self) -> None:
+        while self._under_way:
+            heappop(self._under_way)[2](DownloadResult(fault=DownloadFault.CANCELLED))
+
+    def close(self) -> None:
+        pass
+
+    def run(self, until: float = 1e9) -> None:
+        for _ in range(100_000):
+            events = [self._under_way[0][0]] if self._under_way else []
+            if self._wake_at is not None:
+                events.append(self._wake_at)
+            if not events or min(events) > until:
+                return
+            self.time = max(self.time, min(events))
+            if self._under_way and self._under_way[0][0] <= self.time:
+                _, _, done, request = heappop(self._under_way)
+                done(self._answer(request))
+            else:
+                self._wake_at = None
+                self.worker.turn()
+
+    def visit(self, *paths: str, urls: tuple[DueUrl, ...] = (), pages: int = 1000, **facts: object) -> None:
+        pair = Pair(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
+        pair = msgspec.structs.replace(pair, **facts)
+        self.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, pages)])
+        self.run()
+
+    def of(self, kind: type[Record]) -> list[Record]:
+        return [record for record in self.records if isinstance(record, kind)]
+
+    def paths(self) -> list[str]:
+        return [url.removeprefix("http://site.example") for _, url in self.asked]
+
+    def _emit(self, record: BufferRecord) -> int:
+        self.records.append(record)
+        return 100
+
+    def _wake(self, at: float) -> None:
+        self._wake_at = at if self._wake_at is None else min(self._wake_at, at)
+
+    def _answer(self, request: DownloadRequest) -> DownloadResult:
+        answer = self.site.get(request.url.removeprefix("http://site.example"), DownloadResult(404))
+        result = answer(request) if callable(answer) else answer
+        result = msgspec.structs.replace(result)
+        if result.fault is None:
+            result.peer = self.peer or request.address
+        return result
+
+
+def test_a_site_is_crawled_whole_each_url_once_and_the_last_record_is_the_visit_s_end() -> None:
+    world = World({"/": page("a", "b", "a#x"), "/a": page("/", "b"), "/b": page("a", "c"), "/c": page()})
+    world.visit("/")
+    assert world.paths()[0] == "/robots.txt"
+    assert sorted(world.paths()[1:]) == ["/", "/a", "/b", "/c"]
+    pages = {record.path: record for record in world.of(PageRecord)}
+    assert pages["/"].internal == ("/a", "/b")
+    assert pages["/b"].internal == ("/c",)
+    assert (pages["/"].depth, pages["/c"].seed) == (0, False)
+    assert isinstance(world.records[-1], VisitOver)
+    assert [one.visit for one in world.processed] == [7]
+    assert world.worker.open_visits == 0
+
+
+def test_external_links_leave_at_once_and_travel_with_their_document_too() -> None:
+    world = World({"/": page("http://other.example/x", "http://other.example/x", "//third.example")})
+    world.visit("/")
+    outside = ("http://other.example/x", "http://third.example/")
+    assert [record.urls for record in world.of(ExternRecord)] == [outside]
+    assert world.of(PageRecord)[0].external == outside
+    assert world.records.index(world.of(ExternRecord)[0]) < world.records.index(world.of(PageRecord)[0])
+
+
+def test_one_connection_keeps_the_delay_from_end_to_start() -> None:
+    world = World({"/": page("a", "b", "c")}, WorkConf(HostDelay=2.0))
+    world.visit("/")
+    starts = [at for at, _ in world.asked]
+    assert [later - earlier for earlier, later in itertools.pairwise(starts)] == pytest.approx([2.5] * 4)
+    assert world.most_at_once == 1
+
+
+def test_many_connections_drain_the_local_queue_together() -> None:
+    world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=8))
+    world.visit("/")
+    assert world.most_at_once == 8
+    assert len(world.asked) == 22
+
+
+def test_connections_bound_what_is_on_the_wire() -> None:
+    world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=32, Connections=3))
+    world.visit("/")
+    assert world.most_at_once == 3
+    assert len(world.asked) == 22
+
+
+def test_what_robots_forbids_is_not_asked_for_and_is_recorded() -> None:
+    robots = DownloadResult(200, (), b"User-agent: *\nDisallow: /private\n")
+    world = World({"/robots.txt": robots, "/": page("private/x", "open"), "/open": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/open"]
+    refused = [record for record in world.of(BadRecord) if record.path == "/private/x"]
+    assert [(record.state, record.reason) for record in refused] == [(State.REFUSED, Reason.ROBOTS.word)]
+    facts = [record.robots for record in world.of(SiteRecord)]
+    assert [fact.status for fact in facts if fact] == [RobotsStatus.FOUND]
+
+
+def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
+    world = World({"/": page()})
+    world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 2000.0))
+    assert world.paths() == ["/"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "blank"),
+    [
+        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True),
+        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True),
+        (DownloadResult(500), Reason.ROBOTS_ERROR, False),
+        (DownloadResult(429), Reason.ROBOTS_ERROR, False),
+    ],
+)
+def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool) -> None:
+    world = World({"/robots.txt": answer, "/": page(), "/a": page()})
+    world.visit("/", "/a")
+    assert world.paths() == ["/robots.txt"]
+    bad = world.of(BadRecord)
+    assert [(record.path, record.state, record.reason, record.blank_address) for record in bad] == [
+        ("/", State.FAILED, reason.word, blank)
+    ]
+    over = world.of(VisitOver)[0]
+    assert over.not_before > world.time
+    assert over.reason == reason.word
+    assert over.addresses == (() if blank else (ADDRESS,))
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_a_robots_that_is_not_there_allows_everything(status: int) -> None:
+    world = World({"/robots.txt": DownloadResult(status), "/": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/"]
+
+
+def test_robots_is_followed_within_its_site_and_becomes_an_errand_beyond_it() -> None:
+    inside = World({"/robots.txt": redirect("/r.txt"), "/r.txt": DownloadResult(200, (), b""), "/": page()})
+    inside.visit("/")
+    assert inside.paths() == ["/robots.txt", "/r.txt", "/"]
+    beyond = World({"/robots.txt": redirect("https://www.site.example/robots.txt"), "/": page()})
+    beyond.visit("/")
+    assert beyond.paths() == ["/robots.txt"]
+    assert [record.errand for record in beyond.of(SiteRecord)] == ["https://www.site.example/robots.txt"]
+
+
+def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
+    world = World({"/robots.txt": redirect("/robots.txt"), "/": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt"] * 6 + ["/"]
+
+
+def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
+    world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
+    world.visit(errands=(Errand(99, "/robots.txt", 1),))
+    assert world.paths() == ["/robots.txt"]
+    answers = world.of(ErrandRecord)
+    assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
+
+
+def test_redirects_are_urls_of_their_own_and_chains_end() -> None:
+    site: dict[str, Answer] = {f"/{hop}": redirect(f"/{hop + 1}") for hop in range(20)}
+    world = World(site, WorkConf(HostDelay=0.0, MaxRedirects=3))
+    world.visit("/0")
+    assert world.paths()[1:] == ["/0", "/1", "/2", "/3"]
+    assert [record.redirect for record in world.of(PageRecord)] == [f"http://site.example/{hop}" for hop in (1, 2, 3)]
+    assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/3", Reason.REDIRECTS.word)]
+
+
+def test_a_seed_s_redirect_target_is_a_seed_too() -> None:
+    world = World({"/": redirect("/home"), "/home": page()})
+    world.visit(urls=(DueUrl(key_of("/"), "/", seed=True),))
+    assert [record.seed for record in world.of(PageRecord)] == [True, True]
+
+
+def test_a_stored_page_is_asked_for_with_its_validators() -> None:
+    def answer(request: DownloadRequest) -> DownloadResult:
+        return DownloadResult(304) if ("If-None-Match", '"v1"') in request.headers else page()
+
+    world = World({"/": answer})
+    stored = DueUrl(key_of("/"), "/", state=State.STORED, etag='"v1"', modified="Mon, 01 Jan 2024 00:00:00 GMT")
+    world.visit(urls=(stored,), known=key_of("/").to_bytes(8, "little", signed=True))
+    assert ("If-Modified-Since", "Mon, 01 Jan 2024 00:00:00 GMT") in world.requests[-1].headers
+    assert [record.etag for record in world.of(UnchangedRecord)] == ['"v1"']
+    assert world.of(PageRecord) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "reason"),
+    [
+        (DownloadResult(404), State.GONE, Reason.MISSING),
+        (DownloadResult(410), State.GONE, Reason.MISSING),
+        (DownloadResult(403), State.GONE, Reason.HTTP_REFUSED),
+        (DownloadResult(500), State.FAILED, Reason.HTTP_ERROR),
+        (DownloadResult(fault=DownloadFault.RESET), State.FAILED, Reason.RESET),
+        (DownloadResult(fault=DownloadFault.TRUNCATED), State.FAILED, Reason.TRUNCATED),
+        (DownloadResult(fault=DownloadFault.SIZE), State.REFUSED, Reason.SIZE),
+        (DownloadResult(301), State.FAILED, None),
+    ],
+)
+def test_what_is_no_document_becomes_a_bad_record(answer: DownloadResult, state: State, reason: Reason | None) -> None:
+    world = World({"/": answer})
+    world.visit("/")
+    record = world.of(BadRecord)[0]
+    assert record.state == state
+    assert reason is None or record.reason == reason.word
+    assert record.due_at > world.time
+
+
+def test_the_last_try_is_the_last() -> None:
+    world = World({"/": DownloadResult(500)}, WorkConf(HostDelay=0.0, MaxTries=3))
+    world.visit(urls=(DueUrl(key_of("/"), "/", tries=2, state=State.FAILED),))
+    record = world.of(BadRecord)[0]
+    assert (record.state, record.reason, record.tries) == (State.GONE, Reason.OUT_OF_TRIES.word, 3)
+
+
+def test_a_site_that_stops_answering_is_left_alone() -> None:
+    world = World({"/": page(*map(str, range(30)))})
+    for path in range(30):
+        world.site[f"/{path}"] = DownloadResult(fault=DownloadFault.CONNECT)
+    world.visit("/")
+    assert len(world.asked) == 2 + 5
+    over = world.of(VisitOver)[0]
+    assert (over.reason, over.failures) == (Reason.UNREACHABLE_SITE.word, 1)
+    assert over.not_before > world.time
+
+
+def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
+    world = World({"/": page("a")})
+    world.peer = "127.0.0.1"
+    world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 2000.0))
+    assert world.of(PageRecord) == []
+    assert [record.reason for record in world.of(BadRecord)] == [Reason.PEER.word]
+    assert "127.0.0.1" in world.misbehaved[0]
+    assert "curl" in world.misbehaved[0]
+
+
+def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
+    world = World({})
+    world.visit("/", scheme="gopher", port=70)
+    assert world.asked == []
+    assert [(record.state, record.reason) for record in world.of(BadRecord)] == [(State.REFUSED, Reason.SCHEME.word)]
+
+
+def test_without_credit_nothing_is_asked_until_some_comes() -> None:
+    world = World({"/": page(*map(str, range(20)))}, credit=250)
+    world.visit("/")
+    asked = len(world.asked)
+    assert asked < 22
+    assert world.worker.on_the_wire == 0
+    world.worker.add_credit(10**6)
+    world.run()
+    assert len(world.asked) == 22
+
+
+def test_a_visit_fetches_no_more_pages_than_it_may() -> None:
+    world = World({"/": page(*map(str, range(20))), **{f"/{number}": page() for number in range(20)}})
+    world.visit("/", pages=5)
+    assert len(world.of(PageRecord)) == 5
+    assert world.processed[0].pages == 5
+    assert len(world.of(PageRecord)[0].internal) == 20
+
+
+def test_on_a_large_site_only_what_was_sent_is_fetched() -> None:
+    world = World({"/": page("a", "b")})
+    world.visit("/", whole=False)
+    assert world.paths() == ["/robots.txt", "/"]
+    assert world.of(PageRecord)[0].internal == ("/a", "/b")
+
+
+def test_with_max_depth_no_page_is_asked_for_before_all_shallower_ones_are_read() -> None:
+    site: dict[str, Answer] = {"/": page("a", "b", "c"), "/a": page("d"), "/b": page(), "/c": page("e"), "/d": page("f")}
+    world = World(site, WorkConf(HostDelay=0.0, HostConnections=8, MaxDepth=2))
+    world.visit("/")
+    assert world.paths()[1:] == ["/", "/a", "/b", "/c", "/d", "/e"]
+    assert world.of(PageRecord)[-1].internal == ("/f",)
+
+
+def test_embedded_things_are_fetched_only_when_asked_to() -> None:
+    body = b'<!doctype html><img src="i.png"><script src="s.js"></script><a href="p">p</a>'
+    site: dict[str, Answer] = {"/": DownloadResult(200, (("Content-Type", "text/html"),), body)}
+    plain, embedded = World(site), World(site, WorkConf(HostDelay=0.0, Embedded=True))
+    plain.visit("/")
+    embedded.visit("/")
+    assert plain.of(PageRecord)[0].internal == ("/p",)
+    assert set(embedded.of(PageRecord)[0].internal) == {"/p", "/i.png", "/s.js"}
+    assert b"img\ti.png" in plain.of(PageRecord)[0].links
+
+
+def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
+    world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=4))
+    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
+    world.run(until=world.time + 1.2)
+    asked = len(world.asked)
+    assert asked == 6
+    world.worker.stop()
+    world.cancel_all()
+    world.run()
+    assert len(world.asked) == asked
+    assert world.worker.open_visits == 0
+    assert isinstance(world.records[-1], VisitOver)

@@ -1,0 +1,141 @@
+"""The Crawl Manager: one address and one host, one worker; sets of bounded size; MaxPages shared out."""
+
+from __future__ import annotations
+
+from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair
+from parcahyd.pipeline.crawl_manager import CrawlManager
+from parcahyd.pipeline.resolved_queue import ResolvedQueue
+
+
+class Clock:
+    def now(self) -> float:
+        return 1000.0
+
+    def monotonic(self) -> float:
+        return 1000.0
+
+
+class Bench:
+    """A Crawl Manager with its queue, and what it handed to whom."""
+
+    def __init__(self, workers: int = 2, open_sites: int = 10, argument_url: int = 5, max_pages: int | None = None) -> None:
+        self.queue = ResolvedQueue(1000)
+        self.sets: list[tuple[int, tuple[Assignment, ...]]] = []
+        self.manager = CrawlManager(
+            self.queue,
+            Clock(),
+            assign=lambda worker, assignments: self.sets.append((worker, assignments)),
+            workers=workers,
+            argument_url=argument_url,
+            open_sites=open_sites,
+            visit_pages=100,
+            max_pages=max_pages,
+            pauses=[Pause("host paused.example", 1003.0), Pause("address 192.0.2.9", 1004.0)],
+        )
+
+    def put(self, visit: int, host: str, *addresses: str) -> None:
+        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),))
+        self.queue.put(ResolvedPair(pair, addresses, 2000.0))
+
+    def worker_of(self, visit: int) -> int | None:
+        return next((worker for worker, set_ in self.sets for one in set_ if one.pair.visit == visit), None)
+
+    def assignment(self, visit: int) -> Assignment:
+        return next(one for _, set_ in self.sets for one in set_ if one.pair.visit == visit)
+
+
+def test_all_visits_to_one_address_go_to_one_worker() -> None:
+    bench = Bench()
+    for visit in range(1, 7):
+        bench.put(visit, f"h{visit}.example", "192.0.2.1")
+    bench.manager.run()
+    assert {bench.worker_of(visit) for visit in range(1, 7)} == {bench.worker_of(1)}
+
+
+def test_different_addresses_are_spread_over_the_workers() -> None:
+    bench = Bench()
+    for visit in range(1, 5):
+        bench.put(visit, f"h{visit}.example", f"192.0.2.{visit}")
+    bench.manager.run()
+    assert {bench.worker_of(visit) for visit in range(1, 5)} == {0, 1}
+
+
+def test_both_sites_of_a_host_go_to_one_worker_even_on_two_addresses() -> None:
+    bench = Bench()
+    bench.put(1, "both.example", "192.0.2.1")
+    bench.manager.run()
+    bench.put(2, "both.example", "192.0.2.2")
+    bench.manager.run()
+    assert bench.worker_of(1) == bench.worker_of(2)
+
+
+def test_an_address_that_a_worker_owns_is_preferred() -> None:
+    bench = Bench()
+    bench.put(1, "a.example", "192.0.2.7")
+    bench.manager.run()
+    bench.put(2, "b.example", "192.0.2.8", "192.0.2.7")
+    bench.manager.run()
+    assert bench.assignment(2).address == "192.0.2.7"
+    assert bench.worker_of(2) == bench.worker_of(1)
+
+
+def test_a_visit_waits_while_the_owner_has_no_room_and_others_do_not() -> None:
+    bench = Bench(open_sites=1)
+    bench.put(1, "a.example", "192.0.2.1")
+    bench.put(2, "b.example", "192.0.2.1")
+    bench.put(3, "c.example", "192.0.2.3")
+    bench.manager.run()
+    assert bench.worker_of(2) is None
+    assert bench.worker_of(3) is not None
+    bench.manager.request_processed(1, 3, ())
+    bench.manager.run()
+    assert bench.worker_of(2) is not None
+
+
+def test_sets_hold_at_most_argument_url_pairs() -> None:
+    bench = Bench(workers=1, argument_url=3, open_sites=100)
+    for visit in range(1, 9):
+        bench.put(visit, f"h{visit}.example", f"192.0.2.{visit}")
+    bench.manager.run()
+    assert sum(len(assignments) for _, assignments in bench.sets) == 8
+    assert max(len(assignments) for _, assignments in bench.sets) == 3
+
+
+def test_pauses_travel_with_the_visit() -> None:
+    bench = Bench()
+    bench.put(1, "paused.example", "192.0.2.9")
+    bench.manager.run()
+    assert (bench.assignment(1).host_not_before, bench.assignment(1).address_not_before) == (1003.0, 1004.0)
+    bench.manager.request_processed(1, 0, [Pause("host paused.example", 1010.0)])
+    bench.put(2, "paused.example", "192.0.2.9")
+    bench.manager.run()
+    assert bench.assignment(2).host_not_before == 1010.0
+
+
+def test_a_worker_that_is_gone_gives_its_visits_back_after_a_full_delay() -> None:
+    bench = Bench()
+    bench.put(1, "a.example", "192.0.2.1")
+    bench.manager.run()
+    worker = bench.worker_of(1)
+    assert worker is not None
+    assert bench.manager.worker_gone(worker, 1.0, 0.1) == (1,)
+    bench.put(2, "a.example", "192.0.2.1")
+    bench.manager.run()
+    assert bench.assignment(2).host_not_before == 1001.0
+    assert bench.assignment(2).address_not_before == 1000.1
+
+
+def test_max_pages_is_shared_out_never_exceeded_and_used_up() -> None:
+    bench = Bench(max_pages=10, open_sites=100)
+    for visit in range(1, 4):
+        bench.put(visit, f"h{visit}.example", f"192.0.2.{visit}")
+    bench.manager.run()
+    allowances = {visit: bench.assignment(visit).pages for visit in (1, 2, 3)}
+    assert sum(allowances.values()) == 10
+    bench.manager.request_processed(1, 0, ())
+    bench.put(4, "h4.example", "192.0.2.4")
+    bench.manager.run()
+    assert bench.assignment(4).pages == allowances[1]
+    for visit in (2, 3, 4):
+        bench.manager.request_processed(visit, bench.assignment(visit).pages, ())
+    assert bench.manager.limit_reached

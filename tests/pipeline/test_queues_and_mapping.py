@@ -1,0 +1,68 @@
+"""URL-IP Queue, Resolved URL Queue, Mapping Manager: bounded, unique, grouped, credit-based."""
+
+from __future__ import annotations
+
+from parcahyd.core.records import Pair, ResolvedPair
+from parcahyd.pipeline.mapping_manager import MappingManager
+from parcahyd.pipeline.resolved_queue import ResolvedQueue
+from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+
+
+def pair(site: int) -> Pair:
+    return Pair(site, site, "http", f"h{site}.example", 80, ())
+
+
+def resolved(site: int, address: str) -> ResolvedPair:
+    return ResolvedPair(pair(site), (address,), 0.0)
+
+
+def test_the_url_ip_queue_takes_a_site_once_until_it_has_left() -> None:
+    queue = UrlIpQueue(5)
+    assert queue.put(pair(1))
+    assert not queue.put(pair(1))
+    assert (len(queue), queue.room) == (1, 4)
+    assert [one.site for one in queue.take(10)] == [1]
+    assert queue.put(pair(1))
+
+
+def test_groups_take_turns_and_keep_their_own_order() -> None:
+    queue = ResolvedQueue(10)
+    for site, address in ((1, "a"), (2, "a"), (3, "b")):
+        queue.put(resolved(site, address))
+    order = []
+    while len(queue):
+        for address, _ in queue.heads():
+            order.append(queue.take(address).pair.site)
+    assert order == [1, 3, 2]
+    assert queue.room == 10
+
+
+def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
+    source, target = UrlIpQueue(100), ResolvedQueue(100)
+    sets: list[tuple[Pair, ...]] = []
+    manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
+    for site in range(10):
+        source.put(pair(site))
+    manager.run()
+    assert [len(one) for one in sets] == [3, 3]
+    manager.finished(3)
+    manager.run()
+    assert [len(one) for one in sets] == [3, 3, 3]
+
+
+def test_mapping_stops_while_the_resolved_queue_could_overflow() -> None:
+    source, target = UrlIpQueue(100), ResolvedQueue(4)
+    sets: list[tuple[Pair, ...]] = []
+    manager = MappingManager(source, target, mappers=5, argument_url=3, assign=sets.append)
+    for site in range(10):
+        source.put(pair(site))
+    manager.run()
+    assert sum(len(one) for one in sets) == 4
+    for one in sets[0]:
+        target.put(ResolvedPair(one, ("a",), 0.0))
+    manager.finished(3)
+    manager.run()
+    assert sum(len(one) for one in sets) == 4
+    target.take_all()
+    manager.run()
+    assert sum(len(one) for one in sets) == 7

@@ -1,0 +1,170 @@
+"""Update Database: the order of a pass, back-off, halving down to the poison record, and a database that is out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from parcahyd.core.buffer import BufferQueue
+from parcahyd.core.errors import StoreFailed
+from parcahyd.core.messages import BufferRecord
+from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
+from parcahyd.pipeline.document_buffer import DocumentBuffer
+from parcahyd.pipeline.update_database import UpdateDatabase
+
+
+class Item:
+    def __init__(self, record: BufferRecord) -> None:
+        self.record = record
+
+
+class Database:
+    """An in-memory writer: refuses batches with a poisoned key, or everything while it is down."""
+
+    def __init__(self) -> None:
+        self.poison: set[int] = set()
+        self.down = False
+        self.batches: list[tuple[BufferQueue, list[BufferRecord]]] = []
+        self.attempts = 0
+        self.poisoned: list[BufferRecord] = []
+        self.released: list[int] = []
+        self._pending: list[Callable[[], None]] = []
+
+    def write(self, queue: BufferQueue, items: Sequence[Item], done: Callable[[Exception | None], None]) -> None:
+        self.attempts += 1
+        records = [item.record for item in items]
+        bad = self.down or any(isinstance(record, UnchangedRecord) and record.key in self.poison for record in records)
+        if not bad:
+            self.batches.append((queue, records))
+        self._pending.append(lambda: done(StoreFailed("no") if bad else None))
+
+    def write_poison(self, _queue: BufferQueue, item: Item, done: Callable[[Exception | None], None]) -> None:
+        if not self.down:
+            self.poisoned.append(item.record)
+        down = self.down
+        self._pending.append(lambda: done(StoreFailed("down") if down else None))
+
+    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]) -> None:
+        down = self.down
+        if not down:
+            self.released.extend([one.visit for one in over] + list(abandoned))
+        self._pending.append(lambda: done(StoreFailed("down") if down else None))
+
+    def settle(self) -> None:
+        while self._pending:
+            self._pending.pop(0)()
+
+
+class Bench:
+    def __init__(self, max_size: int = 8) -> None:
+        self.database = Database()
+        self.buffer: DocumentBuffer[Item] = DocumentBuffer(Item)
+        self.credit: dict[int, int] = {}
+        self.troubles: list[str] = []
+        self.alarms: list[tuple[float, Callable[[], None]]] = []
+        self.released: list[int] = []
+        self.box: UpdateDatabase[Item] = UpdateDatabase(
+            self.buffer,
+            self.database,
+            max_size,
+            grant=self._grant,
+            released=lambda visits, _: self.released.extend(visits),
+            trouble=self.troubles.append,
+            later=lambda seconds, then: self.alarms.append((seconds, then)),
+        )
+
+    def _grant(self, credit: dict[int, int]) -> None:
+        for sender, size in credit.items():
+            self.credit[sender] = self.credit.get(sender, 0) + size
+
+    def settle(self, alarms: int = 1000) -> None:
+        self.box.run()
+        self.database.settle()
+        while self.alarms and alarms:
+            alarms -= 1
+            self.alarms.pop(0)[1]()
+            self.database.settle()
+
+    def put(self, key: int) -> None:
+        self.buffer.put(UnchangedRecord(7, 1, key, "/", 0.0, 0.0, 304), 10, sender=3)
+
+
+def keys(batches: list[tuple[BufferQueue, list[BufferRecord]]]) -> list[int]:
+    return [record.key for _, batch in batches for record in batch if isinstance(record, UnchangedRecord)]
+
+
+def test_a_pass_is_extern_doc_bad_and_then_the_release() -> None:
+    bench = Bench()
+    bench.buffer.put(BadRecord(7, 1, 1, "/", 0, 0, False, 0.0, 4, "missing", 0.0, 0), 1, sender=0)
+    bench.put(1)
+    bench.buffer.put(ExternRecord(7, 1, ("http://x.example/",)), 1, sender=0)
+    bench.buffer.put(VisitOver(7, 1, 0.0, 0.0), 1, sender=0)
+    bench.settle()
+    assert [queue for queue, _ in bench.database.batches] == list(BufferQueue)
+    assert bench.released == [7]
+    assert bench.buffer.is_empty
+    assert (bench.box.tally.unchanged, dict(bench.box.tally.reasons)) == (1, {"missing": 1})
+
+
+def test_batches_hold_at_most_max_size_and_everything_is_written() -> None:
+    bench = Bench(max_size=8)
+    for key in range(20):
+        bench.put(key)
+    bench.settle()
+    assert [len(batch) for _, batch in bench.database.batches] == [8, 8, 4]
+    assert keys(bench.database.batches) == list(range(20))
+    assert bench.credit == {3: 200}
+
+
+def test_a_poison_record_is_isolated_and_the_rest_is_stored_once() -> None:
+    bench = Bench(max_size=8)
+    bench.database.poison = {5}
+    for key in range(8):
+        bench.put(key)
+    bench.settle()
+    assert sorted(keys(bench.database.batches)) == [0, 1, 2, 3, 4, 6, 7]
+    assert [record.key for record in bench.database.poisoned if isinstance(record, UnchangedRecord)] == [5]
+    assert bench.credit == {3: 80}
+    assert bench.buffer.is_empty
+
+
+def test_nothing_is_called_poison_while_the_database_is_down() -> None:
+    bench = Bench(max_size=4)
+    bench.database.down = True
+    for key in range(4):
+        bench.put(key)
+    bench.settle(alarms=20)
+    assert bench.credit == {}
+    assert bench.buffer.records == 4
+    assert bench.troubles
+    bench.database.down = False
+    bench.settle()
+    assert keys(bench.database.batches) == [0, 1, 2, 3]
+    assert bench.database.poisoned == []
+    assert bench.buffer.is_empty
+
+
+def test_the_pause_grows_and_is_bounded() -> None:
+    bench = Bench(max_size=1)
+    bench.database.down = True
+    bench.put(1)
+    pauses = []
+    bench.box.run()
+    for _ in range(12):
+        bench.database.settle()
+        seconds, then = bench.alarms.pop(0)
+        pauses.append(seconds)
+        then()
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == 10.0
+
+
+def test_a_release_that_fails_is_tried_again() -> None:
+    bench = Bench()
+    bench.database.down = True
+    bench.buffer.put(VisitOver(7, 1, 0.0, 0.0), 1, sender=0)
+    bench.settle(alarms=3)
+    assert bench.released == []
+    bench.database.down = False
+    bench.settle()
+    assert bench.released == [7]
+    assert bench.database.released == [7]

@@ -1,0 +1,86 @@
+"""Channels between real sockets: frames of every size arrive whole and in order, sockets travel, an end is noticed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+
+import msgspec
+
+from parcahyd.runtime.channel import Channel, socket_pair
+
+
+class Ends:
+    """Two channels on one loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.received: list[object] = []
+        self.sizes: list[int] = []
+        self.closed = 0
+        here, there = socket_pair()
+        decoder: msgspec.msgpack.Decoder[object] = msgspec.msgpack.Decoder()
+        self.near: Channel[object] = Channel(here, self.loop, decoder, self._ignore, lambda: None)
+        self.far: Channel[object] = Channel(there, self.loop, decoder, self._take, self._close)
+
+    def _ignore(self, message: object, _size: int) -> None:
+        raise AssertionError(f"nothing was sent this way: {message!r}")
+
+    def _take(self, message: object, size: int) -> None:
+        self.received.append(message)
+        self.sizes.append(size)
+
+    def _close(self) -> None:
+        self.closed += 1
+
+    def run_until(self, count: int) -> None:
+        async def wait() -> None:
+            while len(self.received) < count and not self.closed:
+                await asyncio.sleep(0.001)
+
+        self.loop.run_until_complete(asyncio.wait_for(wait(), 20))
+
+    def end(self) -> None:
+        self.near.close()
+        self.far.close()
+        self.loop.close()
+
+
+def test_frames_arrive_whole_and_in_order_whatever_their_size() -> None:
+    ends = Ends()
+    messages = [os.urandom(size) for size in (0, 1, 5, 4096, 300_000, 3_000_000, 7, 65_536)] * 3
+    sizes = [ends.near.send(message) for message in messages]
+    ends.run_until(len(messages))
+    assert ends.received == messages
+    assert ends.sizes == sizes
+    assert ends.near.is_flushed
+    ends.end()
+
+
+def test_a_socket_travels_with_its_message_among_others() -> None:
+    ends = Ends()
+    kept, given = socket.socketpair()
+    ends.near.send(b"x" * 2_000_000)  # More than the socket takes at once: the next frames wait their turn.
+    ends.near.send_socket("with a socket", given)
+    ends.near.send("after")
+    ends.run_until(3)
+    assert ends.received[1:] == ["with a socket", "after"]
+    arrived = ends.far.take_socket()
+    arrived.sendall(b"hello")
+    assert kept.recv(5) == b"hello"
+    arrived.close()
+    kept.close()
+    ends.end()
+
+
+def test_the_other_end_closing_is_told_once_after_everything_was_handed_over() -> None:
+    ends = Ends()
+    ends.near.send("last words")
+    ends.near.close()
+    ends.run_until(2)
+    assert ends.received == ["last words"]
+    assert ends.closed == 1
+    assert not ends.far.is_open
+    ends.far.send("to nobody")
+    ends.end()

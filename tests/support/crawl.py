@@ -1,0 +1,257 @@
+"""The command line as a user has it, for black-box tests: `python -m parcahyd` in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests.support.processes import end_all, marked_processes
+
+__all__ = ["Crawl", "CrawlFactory", "Finished", "Running", "Setting", "assert_user_mistake"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Setting = str | int | float | bool | list[str]
+
+# A crawl that is as quick as it can be on loopback. Tests of politeness, retries and limits say what they need instead.
+_QUICK: dict[str, Setting] = {
+    "Map.AllowAddresses": ["127.0.0.0/8", "::1/128"],
+    "Map.MaxInstances": 2,
+    "Work.HostDelay": 0,
+    "Work.HostConnections": 8,
+    "Work.MaxInstances": 1,
+    "Work.WaitForRetries": 0,
+    "Work.TimeoutConnect": 5,
+    "Work.TimeoutIdle": 5,
+}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+class Crawl:
+    """A configuration folder, a database, and the commands on them.
+
+    `settings` are written to MapConf.toml and WorkConf.toml, keyed `Map.KEY` and `Work.KEY`, over quick defaults;
+    None takes a default away.
+    """
+
+    def __init__(self, folder: Path, database: str = "", settings: Mapping[str, Setting | None] | None = None) -> None:
+        self.folder = folder
+        self.conf = folder / "conf"
+        self.conf.mkdir(parents=True, exist_ok=True)
+        self.mark = f"PARCAHYD_TEST_{uuid.uuid4().hex}"
+        self.python_path: list[Path] = [ROOT]
+        self.configure(database, settings or {})
+
+    def configure(self, database: str, settings: Mapping[str, Setting | None]) -> None:
+        """Writes both files anew."""
+        if database:
+            settings = {"Work.DbUrl": database, **settings}
+        merged = {key: value for key, value in {**_QUICK, **settings}.items() if value is not None}
+        for part, name in (("Map", "MapConf.toml"), ("Work", "WorkConf.toml")):
+            own = {key.partition(".")[2]: value for key, value in merged.items() if key.startswith(f"{part}.")}
+            # TOML takes JSON's strings, numbers, booleans and arrays as they are.
+            (self.conf / name).write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in own.items()))
+
+    # --- any command ---------------------------------------------------------------------------------------------------
+
+    def command(self, *arguments: str, timeout: float = 60) -> Finished:
+        """Runs `parcahyd ARGUMENTS` to its end; a command that takes longer than `timeout` fails the test."""
+        process = self._popen(arguments)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            end_all(marked_processes(self.mark))
+            told = f"{out[-2000:].decode(errors='replace')}\n{err[-4000:].decode(errors='replace')}"
+            raise AssertionError(f"parcahyd {' '.join(arguments)} was still running after {timeout} s:\n{told}") from None
+        return Finished(process.returncode, out, err.decode(errors="replace"))
+
+    def run(
+        self, *seeds: str, sets: Mapping[str, Setting] | None = None, timeout: float = 60, code: int | None = 0
+    ) -> Finished:
+        """`parcahyd run` to its end; fails the test unless it exits with `code` (None: whatever it is)."""
+        finished = self.command(*self._run_arguments(seeds, sets), timeout=timeout)
+        if code is not None:
+            assert finished.code == code, (
+                f"exit {finished.code}, expected {code}\n{finished.text[-3000:]}\n{finished.err[-6000:]}"
+            )
+        return finished
+
+    @contextlib.contextmanager
+    def start(self, *seeds: str, sets: Mapping[str, Setting] | None = None) -> Iterator[Running]:
+        """`parcahyd run` while the test goes on; whatever is left of it at the end is killed."""
+        log = (self.folder / f"run-{uuid.uuid4().hex[:8]}.log").open("w+b")
+        process = self._popen(self._run_arguments(seeds, sets), output=log.fileno())
+        running = Running(process, self.mark, Path(log.name))
+        try:
+            yield running
+        finally:
+            process.kill()
+            process.wait()
+            end_all(marked_processes(self.mark))
+            log.close()
+
+    # --- reading a crawl -----------------------------------------------------------------------------------------------
+
+    def status(self) -> dict[str, Any]:
+        finished = self._good("status", "--json")
+        decoded: dict[str, Any] = json.loads(finished.out)
+        return decoded
+
+    def urls(self, *arguments: str) -> list[dict[str, Any]]:
+        """The lines of `parcahyd urls --jsonl`."""
+        return [json.loads(line) for line in self._good("urls", "--jsonl", *arguments).out.splitlines() if line.strip()]
+
+    def states(self) -> dict[str, tuple[str, str]]:
+        """State and reason of every URL; the reason is empty where there is none."""
+        lines = self.urls()
+        states = {line["url"]: (line["state"], line["reason"] or "") for line in lines}
+        assert len(states) == len(lines), "a URL stands in the list twice"
+        return states
+
+    def stored(self) -> set[str]:
+        """The URLs that have a document."""
+        return {url for url, (state, reason) in self.states().items() if state == "stored" and not reason}
+
+    def show(self, url: str) -> bytes:
+        return self._good("show", url).out
+
+    def show_all(self, urls: Iterable[str]) -> dict[str, bytes]:
+        """`parcahyd show` of many URLs, through the same entry point but in one process: an interpreter start each is slow."""
+        wanted = sorted(urls)
+        finished = self._python(_SHOW_ALL, str(self.conf), *wanted)
+        assert finished.code == 0, finished.err
+        shown: dict[str, bytes] = {}
+        rest = finished.out
+        for url in wanted:
+            length, _, rest = rest.partition(b"\n")
+            shown[url], rest = rest[: int(length)], rest[int(length) :]
+        return shown
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of what `show` gives for every stored document."""
+        return {url: hashlib.sha256(body).hexdigest() for url, body in self.show_all(self.stored()).items()}
+
+    def explain(self, url: str) -> str:
+        return self._good("explain", url).text
+
+    def verify(self) -> None:
+        """Fails the test with what `parcahyd verify` found."""
+        finished = self.command("verify", "--conf", str(self.conf))
+        assert finished.code == 0, f"{finished.text}\n{finished.err}"
+
+    # --- inside --------------------------------------------------------------------------------------------------------
+
+    def _good(self, command: str, *arguments: str) -> Finished:
+        finished = self.command(command, "--conf", str(self.conf), *arguments)
+        assert finished.code == 0, f"{command} {arguments}: exit {finished.code}\n{finished.err}"
+        return finished
+
+    def _run_arguments(self, seeds: Iterable[str], sets: Mapping[str, Setting] | None) -> list[str]:
+        arguments = ["run", "--conf", str(self.conf)]
+        for seed in seeds:
+            arguments += ["--seed", seed]
+        for key, value in (sets or {}).items():
+            arguments += ["--set", f"{key}={json.dumps(value)}"]
+        return arguments
+
+    def _popen(self, arguments: Iterable[str], output: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        return self._spawn(["-m", "parcahyd", *arguments], output)
+
+    def _spawn(self, arguments: list[str], output: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, self.mark: "1", "PYTHONPATH": os.pathsep.join(map(str, self.python_path))}
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT if output != subprocess.PIPE else subprocess.PIPE,
+            env=environment,
+            cwd=self.folder,  # nothing may depend on the current directory
+        )
+
+    def _python(self, program: str, *arguments: str, timeout: float = 60) -> Finished:
+        with self._spawn(["-c", program, *arguments]) as process:
+            out, err = process.communicate(timeout=timeout)
+        return Finished(process.returncode, out, err.decode(errors="replace"))
+
+
+class CrawlFactory(Protocol):
+    """Makes a crawl in the test's folder and on its database."""
+
+    def __call__(self, settings: Mapping[str, Setting | None] | None = None) -> Crawl: ...
+
+
+# Every document goes to a file of its own, as `parcahyd show URL > FILE` would have it, then after its length to the pipe.
+_SHOW_ALL = """
+import os, sys, tempfile
+from parcahyd.cli import main
+conf, *urls = sys.argv[1:]
+real = os.dup(1)
+for url in urls:
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 1)
+        code = main(["show", "--conf", conf, url])
+        sys.stdout.flush()
+        if code:
+            sys.exit(f"show {url}: exit {code}")
+        file.seek(0)
+        body = file.read()
+    with os.fdopen(os.dup(real), "wb") as out:
+        out.write(b"%d\\n%s" % (len(body), body))
+"""
+
+
+@dataclass
+class Running:
+    """A run under way: its process, and all processes that it started, however deep."""
+
+    process: subprocess.Popen[bytes]
+    mark: str
+    log: Path
+
+    def interrupt(self) -> None:
+        """What a terminal's Ctrl-C does to the coordinator."""
+        self.process.send_signal(signal.SIGINT)
+
+    def wait(self, timeout: float = 60) -> int:
+        """The exit code; a run that takes longer fails the test with what it said last."""
+        try:
+            return self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the run was still going after {timeout} s:\n{self.said()[-6000:]}") from None
+
+    def said(self) -> str:
+        """Everything on standard output and standard error so far."""
+        return self.log.read_text(errors="replace")
+
+
+def assert_user_mistake(finished: Finished, *words: str) -> None:
+    """Exit 2 and one line that holds every given word: no traceback, nothing else."""
+    lines = [line for line in finished.err.splitlines() if line.strip()]
+    assert finished.code == 2, f"exit {finished.code}\n{finished.text}\n{finished.err}"
+    assert len(lines) == 1, finished.err
+    for word in words:
+        assert word in lines[0], lines[0]

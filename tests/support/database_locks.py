@@ -1,0 +1,42 @@
+"""Makes a database stand still: readers read, writers wait."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+
+from tests.support.processes import wait_until
+
+__all__ = ["hold_writes"]
+
+
+@contextlib.contextmanager
+def hold_writes(database: str, when: Callable[[], bool]) -> Iterator[None]:
+    """Holds every writer off from the moment at which `when` comes true to the end of the block."""
+    hold = _hold_sqlite if database.startswith("sqlite:///") else _hold_postgres
+    with hold(database, when):
+        yield
+
+
+@contextlib.contextmanager
+def _hold_sqlite(database: str, when: Callable[[], bool]) -> Iterator[None]:
+    connection = sqlite3.connect(database.removeprefix("sqlite:///"), timeout=30, isolation_level=None)
+    try:
+        assert wait_until(when, pause=0.002)
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _hold_postgres(database: str, when: Callable[[], bool]) -> Iterator[None]:
+    import psycopg
+
+    with psycopg.connect(database) as connection:
+        assert wait_until(when, pause=0.002)
+        connection.execute("LOCK TABLE urls, documents, sites IN EXCLUSIVE MODE")
+        yield
+        connection.rollback()

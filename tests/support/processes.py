@@ -1,0 +1,73 @@
+"""The processes of a run: found by the mark in their environment, told apart by their command line, killed by id."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import psutil
+
+__all__ = ["KINDS", "Kind", "end_all", "kind_of", "marked_processes", "process_of_kind", "wait_until"]
+
+Kind = Literal["coordinator", "worker", "update database"]
+KINDS: tuple[Kind, ...] = ("coordinator", "worker", "update database")
+
+_WORDS: dict[str, Kind] = {
+    "worker": "worker",
+    "crawl-worker": "worker",
+    "update-database": "update database",
+}
+
+
+def marked_processes(mark: str) -> list[psutil.Process]:
+    """Every living process whose environment holds the variable `mark`, orphans of a killed parent included."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if mark in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
+            continue
+    return found
+
+
+def kind_of(process: psutil.Process) -> Kind | None:
+    """Which part of a run the process is; None for helpers of the interpreter. Only whole arguments count, never paths."""
+    try:
+        arguments = process.cmdline()
+    except psutil.Error:
+        return None
+    for argument in arguments:
+        kind = _WORDS.get(argument.lower().replace("_", "-"))
+        if kind is not None:
+            return kind
+    return "coordinator" if "parcahyd" in arguments and "run" in arguments else None
+
+
+def process_of_kind(mark: str, kind: Kind) -> psutil.Process | None:
+    """One living process of that kind, or None while there is none."""
+    for process in marked_processes(mark):
+        if kind_of(process) == kind:
+            return process
+    return None
+
+
+def end_all(processes: list[psutil.Process]) -> None:
+    """Kills them and waits until they are gone."""
+    for process in processes:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(processes, timeout=10)
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 30, pause: float = 0.02) -> bool:
+    """Polls until the condition holds; False when it still does not after `timeout` seconds."""
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+    return True
