@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import hashlib
 import http.server
 import json
 import subprocess
@@ -23,6 +22,8 @@ from dataclasses import dataclass, field
 from math import comb
 from pathlib import Path
 from typing import Any
+
+from parcahyd.rules.fingerprint import fingerprint
 
 __all__ = ["Count", "count_files", "crawl_three_hosts", "main"]
 
@@ -39,19 +40,19 @@ class Count:
     saved_bytes: int = 0
     collisions: int = 0
     digests: set[bytes] = field(default_factory=set)
-    fingerprints: dict[bytes, bytes] = field(default_factory=dict)
+    fingerprints: dict[int, bytes] = field(default_factory=dict)
     """The first SHA-256 that was seen with each DF."""
 
     def add(self, document: bytes) -> None:
-        digest = hashlib.sha256(document).digest()
+        # A file without volatile regions is its own skeleton.
+        df, digest = fingerprint(document)
         self.files += 1
         self.total_bytes += len(document)
         if digest in self.digests:
             self.saved_bytes += len(document)
             return
         self.digests.add(digest)
-        # A file without volatile regions is its own skeleton; DF is the first 64 bits of the skeleton's SHA-256.
-        if self.fingerprints.setdefault(digest[:8], digest) != digest:
+        if self.fingerprints.setdefault(df, digest) != digest:
             self.collisions += 1
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.support.crawl import Crawl, CrawlFactory, Setting
+from tests.support.postgres import fresh_database, postgres_server
 from tests.support.site_server import SiteServer
 
 
@@ -22,18 +22,18 @@ def server() -> Iterator[SiteServer]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server of this test process, to which a database's name is appended."""
-    from tests.support.postgres import postgres_server
-
     with postgres_server() as prefix:
         yield prefix
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, once of each kind."""
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database, once of each kind, as a user writes it."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'crawl.db'}"
-    return _new_database(request.getfixturevalue("postgres"))
+        yield f"sqlite:///{tmp_path / 'crawl.db'}"
+        return
+    with fresh_database(request.getfixturevalue("postgres")) as url:
+        yield url
 
 
 @pytest.fixture
@@ -59,13 +59,3 @@ def _factory(folder: Path, database: str) -> CrawlFactory:
         return Crawl(folder, database, settings)
 
     return make
-
-
-def _new_database(prefix: str) -> str:
-    import psycopg
-    from psycopg import sql
-
-    name = f"crawl_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(f"{prefix}postgres", autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    return f"{prefix}{name}"

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from parcahyd.config.schema import Configuration
+    from parcahyd.storage.reports import Reports
 
-__all__ = ["crawl_options", "default_folder", "read_configuration"]
+__all__ = ["crawl_options", "default_folder", "open_reports", "read_configuration"]
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 _FILES = ("MapConf.toml", "WorkConf.toml")
@@ -59,6 +60,14 @@ def read_configuration(folder: Path | None, overrides: Sequence[str]) -> Configu
     for hint in hints:
         sys.stderr.write(f"parcahyd: hint: {one_line(hint)}\n")
     return configuration
+
+
+def open_reports(configuration: Configuration) -> Reports:
+    """The reading side of the crawl that is configured, to be used in a `with` block."""
+    from parcahyd.config.database_url import database_url
+    from parcahyd.storage.reports import Reports
+
+    return Reports.open(database_url(configuration))
 
 
 def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

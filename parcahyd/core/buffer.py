@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Generic, TypeVar
 
-__all__ = ["BufferQueue", "BufferedRecord", "charge"]
+import msgspec
+
+__all__ = ["BufferQueue", "BufferedRecord", "Written", "charge"]
 
 _RECORD_CHARGE = 256
 
@@ -30,6 +32,21 @@ class BufferedRecord(Generic[Item]):
         self.cost = cost
         self.sender = sender
         self.visit = visit
+
+
+class Written(msgspec.Struct):
+    """What a batch came to."""
+
+    stored: int = 0
+    """Pages that brought a document or a redirect that the URL did not have."""
+    unchanged: int = 0
+    """Pages whose bytes or server say that nothing changed."""
+    received: int = 0
+    """Bytes of documents, decoded."""
+    found: int = 0
+    """URLs that nobody had seen before."""
+    late: int = 0
+    """Records that changed nothing, since their visit is no longer open."""
 
 
 def charge(size: int) -> int:

@@ -2,7 +2,7 @@
 
 | from | to | says |
 |---|---|---|
-| coordinator | Update Database | Begin, LeaseRequest, WorkerJoined (with its socket), WorkerGone, Finish, |
+| coordinator | Update Database | Begin, LeaseRequest, Assigned, WorkerJoined (with its socket), WorkerGone, Finish, |
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
@@ -31,6 +31,7 @@ from parcahyd.core.records import (
 )
 
 __all__ = [
+    "Assigned",
     "Begin",
     "BufferRecord",
     "Committed",
@@ -102,6 +103,12 @@ class Leases(_Message, frozen=True):
 
     pairs: tuple[Pair, ...]
     next_due: float | None
+
+
+class Assigned(_Message, frozen=True):
+    """Which address each of these visits was given: should everything be killed, those addresses rest for a full delay."""
+
+    addresses: dict[int, str]
 
 
 class WorkerJoined(_Message, frozen=True):
@@ -176,6 +183,7 @@ class RequestProcessed(_Message, frozen=True):
 
     visit: int
     pages: int
+    requests: int
     pauses: tuple[Pause, ...]
 
 
@@ -198,7 +206,7 @@ class Credit(_Message, frozen=True):
 
 
 BufferRecord = SeedRecord | ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
-FromCoordinatorToUpdate = Begin | LeaseRequest | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
+FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop
 FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Stopped

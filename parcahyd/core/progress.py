@@ -77,7 +77,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     """`done`, `interrupted`, `limit` (MaxPages), or `failed`."""
     seconds: float
     requests: int
-    """Requests answered, robots.txt included."""
+    """Requests of visits that came to their end, robots.txt included."""
     stored: int
     unchanged: int
     failed: int

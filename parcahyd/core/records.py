@@ -44,8 +44,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
 
 def origin(scheme: str, host: str, port: int) -> str:
-    """The beginning of every URL of a site; the default port is not written."""
-    return f"{scheme}://{host}" if _DEFAULT_PORTS.get(scheme) == port else f"{scheme}://{host}:{port}"
+    """The beginning of every URL of a site; the default port is not written, nor is 0, which stands for none."""
+    return f"{scheme}://{host}:{port}" if port and _DEFAULT_PORTS.get(scheme) != port else f"{scheme}://{host}"
 
 
 # --- what a visit starts from: Database -> URL Dispatcher -> ... -> Crawl Worker ---------------------------------------

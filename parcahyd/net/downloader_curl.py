@@ -204,5 +204,5 @@ def _require_recent_libcurl() -> None:
     if found < _OLDEST_LIBCURL:
         raise UserMistake(
             f"libcurl {'.'.join(map(str, found))} is too old for the curl downloader",
-            "install pycurl as a wheel (pip install --only-binary :all: pycurl), or use DownloaderClass = \"requests\"",
+            'install pycurl as a wheel (pip install --only-binary :all: pycurl), or use DownloaderClass = "requests"',
         )

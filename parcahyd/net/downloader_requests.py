@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from http.client import IncompleteRead
 from http.cookiejar import DefaultCookiePolicy
@@ -59,19 +58,15 @@ class RequestsDownloader(ThreadedDownloader):
         self._session.mount("http://", self._adapter)
         self._session.mount("https://", self._adapter)
         self._timeouts = (conf.TimeoutConnect or None, conf.TimeoutIdle or None)
-        self._thread_of: dict[int, int] = {}
 
     def fetch(self, request: DownloadRequest) -> DownloadResult:
-        self._thread_of[id(request)] = threading.get_ident()
         try:
             return self._get(request)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
             return DownloadResult(fault=_fault_of(error), detail=str(error))
-        finally:
-            del self._thread_of[id(request)]
 
-    def abandon(self, request: DownloadRequest) -> None:
-        connection = self._adapter.in_use.get(self._thread_of.get(id(request), 0))
+    def abandon(self, thread: int) -> None:
+        connection = self._adapter.in_use.get(thread)
         if connection is not None:
             with contextlib.suppress(OSError):
                 connection.break_off()

@@ -89,7 +89,7 @@ class PinnedAdapter(HTTPAdapter):
         self._lock = threading.Lock()
 
     def get_connection_with_tls_context(
-        self, request: requests.PreparedRequest, verify: Any, proxies: Any = None, cert: Any = None
+        self, request: requests.PreparedRequest, *_trust: Any, **_proxies: Any
     ) -> HTTPConnectionPool:
         if not isinstance(request, PinnedRequest) or not request.url:
             raise requests.exceptions.InvalidURL("a request without a pinned address")
@@ -105,7 +105,7 @@ class PinnedAdapter(HTTPAdapter):
                 self._pools.move_to_end(key)
         return pool
 
-    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+    def cert_verify(self, *_trust: Any, **_certificate: Any) -> None:
         """Nothing: the pools hold a context that verifies, with the authorities loaded once."""
 
     def close(self) -> None:

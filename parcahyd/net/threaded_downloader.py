@@ -1,8 +1,4 @@
-"""The easy way to write a downloader: one blocking method, run in threads.
-
-    class MyDownloader(ThreadedDownloader):
-        def fetch(self, request: DownloadRequest) -> DownloadResult: ...
-"""
+"""The easy way to write a downloader: a subclass with one blocking method, `fetch`, which is run in threads."""
 
 from __future__ import annotations
 
@@ -25,12 +21,14 @@ _MOST_THREADS = 256
 class _Fetch:
     """One request on its way through a thread."""
 
-    __slots__ = ("done", "request", "timer")
+    __slots__ = ("done", "request", "thread", "timer")
 
     def __init__(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         self.request = request
         self.done = done
         self.timer: asyncio.TimerHandle | None = None
+        self.thread = 0
+        """The thread that is at it, while one is."""
 
 
 class ThreadedDownloader(ABC):
@@ -58,8 +56,11 @@ class ThreadedDownloader(ABC):
     def fetch(self, request: DownloadRequest) -> DownloadResult:
         """Fetch one document, blocking; called from several threads at once."""
 
-    def abandon(self, request: DownloadRequest) -> None:
-        """Nobody waits for this request any more, though its `fetch` may be running: a chance to break its connection."""
+    def abandon(self, thread: int) -> None:  # noqa: B027  a subclass may leave it out
+        """Nobody waits any more for the `fetch` that this thread is running: a chance to break its connection off.
+
+        Called on the loop. The thread may have finished that fetch a moment ago.
+        """
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         if self._closed:
@@ -91,7 +92,9 @@ class ThreadedDownloader(ABC):
 
     def _work(self) -> None:
         while (fetch := self._queue.get()) is not None:
+            fetch.thread = threading.get_ident()
             result = self._outcome(fetch.request) if fetch in self._waited_for else DownloadResult()
+            fetch.thread = 0
             # The loop is closed when a worker was stopped in a hurry; nobody is there to be told.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._finish, fetch, result)
@@ -122,4 +125,5 @@ class ThreadedDownloader(ABC):
         if fetch.timer is not None:
             fetch.timer.cancel()
         self._loop.call_soon(fetch.done, DownloadResult(fault=fault, detail=detail))
-        self.abandon(fetch.request)
+        if fetch.thread:
+            self._loop.call_soon(self.abandon, fetch.thread)

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from parcahyd.core.buffer import BufferedRecord, BufferQueue
+from parcahyd.core.buffer import BufferedRecord, BufferQueue, Written
 from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.records import BadRecord, PageRecord, UnchangedRecord, VisitOver
+from parcahyd.core.records import BadRecord, VisitOver
 
 __all__ = ["Tally", "UpdateDatabase"]
 
@@ -23,6 +23,9 @@ _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
 _PASS: tuple[BufferQueue | None, ...] = (*BufferQueue, None)
 """One pass over the buffer; None stands for the release of visits that are over."""
+
+
+_Done = Callable[[Written | Exception], None]
 
 
 class _Item(Protocol):
@@ -49,13 +52,11 @@ class _Buffer(Protocol[Item]):
 class _Writer(Protocol[_Written_contra]):
     """The database as this box sees it: each call is one transaction, runs elsewhere, and answers on this loop."""
 
-    def write(self, queue: BufferQueue, items: Sequence[_Written_contra], done: Callable[[Exception | None], None]) -> None: ...
+    def write(self, queue: BufferQueue, items: Sequence[_Written_contra], done: _Done) -> None: ...
 
-    def write_poison(self, _queue: BufferQueue, item: _Written_contra, done: Callable[[Exception | None], None]) -> None: ...
+    def write_poison(self, _queue: BufferQueue, item: _Written_contra, done: _Done) -> None: ...
 
-    def release(
-        self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]
-    ) -> None: ...
+    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: _Done) -> None: ...
 
 
 class Tally:
@@ -69,14 +70,16 @@ class Tally:
         self.reasons: Counter[str] = Counter()
 
     def add(self, record: BufferRecord) -> None:
-        if isinstance(record, PageRecord):
-            self.stored += 1
-            self.received += len(record.body)
-        elif isinstance(record, UnchangedRecord):
-            self.unchanged += 1
-        elif isinstance(record, BadRecord):
+        """What a record says of itself."""
+        if isinstance(record, BadRecord):
             self.by_state[State(record.state)] += 1
             self.reasons[record.reason] += 1
+
+    def add_written(self, written: Written) -> None:
+        """What only the database can say: whether a document was new."""
+        self.stored += written.stored
+        self.unchanged += written.unchanged
+        self.received += written.received
 
 
 class UpdateDatabase(Generic[Item]):
@@ -134,35 +137,35 @@ class UpdateDatabase(Generic[Item]):
     def _write(self, queue: BufferQueue) -> None:
         batch = self._buffer.take(queue, self._batch_size[queue])
         self._busy = True
-        self._writer.write(queue, [buffered.item for buffered in batch], lambda error: self._written(queue, batch, error))
+        self._writer.write(queue, [buffered.item for buffered in batch], lambda result: self._written(queue, batch, result))
 
-    def _written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], error: Exception | None) -> None:
+    def _written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
         self._busy = False
-        if error is None:
+        if isinstance(result, Written):
             self._failures = 0
             self._batch_size[queue] = min(self._max_size, self._batch_size[queue] * 2)
-            self._commit(queue, batch)
+            self._commit(batch, result)
             return
         self._failures += 1
         if self._failures > _TRIES_BEFORE_HALVING and len(batch) == 1:
-            self._trouble(f"a record in {queue.value} cannot be stored: {error}")
+            self._trouble(f"a record in {queue.value} cannot be stored: {result}")
             self._busy = True
-            self._writer.write_poison(queue, batch[0].item, lambda error: self._poison_written(queue, batch, error))
+            self._writer.write_poison(queue, batch[0].item, lambda result: self._poison_written(queue, batch, result))
             return
         self._buffer.put_back(queue, batch)
         if self._failures > _TRIES_BEFORE_HALVING:
             self._batch_size[queue] = (len(batch) + 1) // 2
             self._run_again(queue)
             return
-        self._trouble(f"the database did not take a batch of {len(batch)} from {queue.value}: {error}")
+        self._trouble(f"the database did not take a batch of {len(batch)} from {queue.value}: {result}")
         self._pause(queue)
 
-    def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], error: Exception | None) -> None:
+    def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
         self._busy = False
-        if error is not None:
+        if isinstance(result, Exception):
             # Not even its failure can be stored, so it is not the record: the database is out of reach.
             self._buffer.put_back(queue, batch)
-            self._trouble(f"the database takes nothing: {error}")
+            self._trouble(f"the database takes nothing: {result}")
             self._pause(queue)
             return
         self._failures = 0
@@ -184,11 +187,12 @@ class UpdateDatabase(Generic[Item]):
 
         self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
 
-    def _commit(self, queue: BufferQueue, batch: list[BufferedRecord[Item]]) -> None:
+    def _commit(self, batch: list[BufferedRecord[Item]], written: Written) -> None:
         for buffered in batch:
             self.tally.add(buffered.item.record)
+        self.tally.add_written(written)
         self._grant(self._buffer.committed(batch))
-        if queue is BufferQueue.EXTERN:
+        if written.found:
             self._released([], True)
         self.run()
 
@@ -197,20 +201,20 @@ class UpdateDatabase(Generic[Item]):
         if not over and not abandoned:
             return False
         self._busy = True
-        self._writer.release(over, abandoned, lambda error: self._release_done(over, abandoned, credit, error))
+        self._writer.release(over, abandoned, lambda result: self._release_done(over, abandoned, credit, result))
         return True
 
     def _release_done(
-        self, over: list[VisitOver], abandoned: list[int], credit: dict[int, int], error: Exception | None
+        self, over: list[VisitOver], abandoned: list[int], credit: dict[int, int], result: Written | Exception
     ) -> None:
         self._busy = False
-        if error is not None:
+        if isinstance(result, Exception):
             self._failures += 1
-            self._trouble(f"the database did not release {len(over) + len(abandoned)} visits: {error}")
+            self._trouble(f"the database did not release {len(over) + len(abandoned)} visits: {result}")
             self._busy = True
 
             def again() -> None:
-                self._writer.release(over, abandoned, lambda error: self._release_done(over, abandoned, credit, error))
+                self._writer.release(over, abandoned, lambda result: self._release_done(over, abandoned, credit, result))
 
             self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
             return

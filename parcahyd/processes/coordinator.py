@@ -19,6 +19,7 @@ from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import RunFailed, UserMistake
 from parcahyd.core.messages import (
+    Assigned,
     Begin,
     Committed,
     Finish,
@@ -132,7 +133,7 @@ class Coordinator:
         self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
         self._mapper: UrlMapper | None = None
         self._committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
-        self._requests_of_the_dead = 0
+        self._requests = 0
         self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
         self._started = self.clock.monotonic()
         self._phase = "starting"
@@ -171,6 +172,7 @@ class Coordinator:
         if worker not in self._crew:
             self._start_worker(worker)
         channel = self._crew[worker].channel
+        self._to_update(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
         if channel is not None:
             channel.send(Visits(assignments))
         if self._boxes is not None:
@@ -223,7 +225,6 @@ class Coordinator:
                 return
         else:
             self._stillborn = 0
-            self._requests_of_the_dead += worker.progress.requests
         if not self._outcome:
             self._notes.append(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
         work = self._configuration.work
@@ -290,6 +291,7 @@ class Coordinator:
     def _told_by_worker(self, number: int, message: FromWorkerToCoordinator, _size: int) -> None:
         if isinstance(message, RequestProcessed):
             if self._boxes is not None:
+                self._requests += message.requests
                 self._boxes.crawl_manager.request_processed(message.visit, message.pages, message.pauses)
                 self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
                 self._look()
@@ -396,7 +398,7 @@ class Coordinator:
         if self._phase != "finishing":
             self._phase = "finishing"
             self._outcome = outcome
-            self._to_update(Finish(outcome, self._requests()))
+            self._to_update(Finish(outcome, self._requests))
 
     def _finished(self, message: Finished) -> None:
         self._summarise(self._outcome, message.waiting, message.next_due)
@@ -440,10 +442,6 @@ class Coordinator:
 
     # --- telling -------------------------------------------------------------------------------------------------------
 
-    def _requests(self) -> int:
-        alive = sum(worker.progress.requests for worker in self._crew.values() if worker.progress is not None)
-        return alive + self._requests_of_the_dead
-
     def _tell(self) -> None:
         now = self.clock.monotonic()
         committed, boxes = self._committed, self._boxes
@@ -480,7 +478,7 @@ class Coordinator:
             RunSummary(
                 outcome=outcome,
                 seconds=self.clock.monotonic() - self._started,
-                requests=self._requests(),
+                requests=self._requests,
                 stored=committed.stored,
                 unchanged=committed.unchanged,
                 failed=committed.failed,

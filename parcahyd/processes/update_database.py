@@ -17,10 +17,11 @@ import msgspec
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
-from parcahyd.core.buffer import BufferQueue, charge
+from parcahyd.core.buffer import BufferQueue, Written, charge
 from parcahyd.core.errors import StoreFailed, UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.messages import (
+    Assigned,
     Begin,
     BufferRecord,
     Committed,
@@ -37,7 +38,7 @@ from parcahyd.core.messages import (
     WorkerJoined,
 )
 from parcahyd.core.ports import Clock
-from parcahyd.core.records import BadRecord, PageRecord, VisitOver
+from parcahyd.core.records import BadRecord, ErrandRecord, ExternRecord, PageRecord, SiteRecord, UnchangedRecord, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
@@ -59,6 +60,9 @@ _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
 
 
+_Done = Callable[[Written | Exception], None]
+
+
 class Prepared:
     """A record in the buffer; a document's compression is under way or done, once."""
 
@@ -67,6 +71,13 @@ class Prepared:
     def __init__(self, record: BufferRecord, packed: Future[PackedPage] | None) -> None:
         self.record = record
         self.packed = packed
+
+    def document(self) -> PackedPage | UnchangedRecord | SiteRecord | ErrandRecord:
+        """A record of DocURLQ as the store takes it; waits for the compression if it is still under way."""
+        if self.packed is not None:
+            return self.packed.result()
+        assert isinstance(self.record, UnchangedRecord | SiteRecord | ErrandRecord)  # noqa: S101 - nothing else is in DocURLQ
+        return self.record
 
 
 class UpdateBoxes(msgspec.Struct, frozen=True):
@@ -112,46 +123,50 @@ class DatabaseThread:
 
         self._thread.submit(work).add_done_callback(finished)
 
-    def write(self, queue: BufferQueue, items: Sequence[Prepared], done: Callable[[Exception | None], None]) -> None:
+    def write(self, queue: BufferQueue, items: Sequence[Prepared], done: _Done) -> None:
         self._write(lambda: self._store_batch(queue, items), done)
 
-    def write_poison(self, _queue: BufferQueue, item: Prepared, done: Callable[[Exception | None], None]) -> None:
+    def write_poison(self, _queue: BufferQueue, item: Prepared, done: _Done) -> None:
         """Store as `failed` what cannot be stored; what is neither a document nor a bad URL is given up."""
         self._write(lambda: self._store_poison(item.record), done)
 
-    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]) -> None:
+    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: _Done) -> None:
         self._write(lambda: self._release(over, abandoned), done)
 
-    def _write(self, work: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
-        def written(_: None, error: BaseException | None) -> None:
-            if error is not None and not isinstance(error, StoreFailed):
+    def _write(self, work: Callable[[], Written], done: _Done) -> None:
+        def written(result: Written | None, error: BaseException | None) -> None:
+            if isinstance(error, StoreFailed):
+                done(error)
+            elif error is not None:
                 raise error  # A bug: the process ends with a traceback, and the run with it.
-            done(error)
+            else:
+                done(result or Written())
 
         self.call(work, written)
 
-    def _store_batch(self, queue: BufferQueue, items: Sequence[Prepared]) -> None:
+    def _store_batch(self, queue: BufferQueue, items: Sequence[Prepared]) -> Written:
         store, now = self.opened(), self._clock.now()
         if queue is BufferQueue.EXTERN:
-            store.store_extern([item.record for item in items], now)  # type: ignore[misc]  # the queue holds no other kind
-        elif queue is BufferQueue.BAD:
-            store.store_bad([item.record for item in items], now)  # type: ignore[misc]  # the queue holds no other kind
-        else:
-            store.store_documents([item.packed.result() if item.packed else item.record for item in items], now)  # type: ignore[misc]
+            return store.store_extern([item.record for item in items if isinstance(item.record, ExternRecord)], now)
+        if queue is BufferQueue.BAD:
+            return store.store_bad([item.record for item in items if isinstance(item.record, BadRecord)], now)
+        return store.store_documents([item.document() for item in items], now)
 
-    def _store_poison(self, record: BufferRecord) -> None:
+    def _store_poison(self, record: BufferRecord) -> Written:
         now = self._clock.now()
         if isinstance(record, BadRecord):
-            self.opened().store_bad([msgspec.structs.replace(record, detail="")], now)
-        elif isinstance(record, PageRecord):
-            self.opened().store_bad([_failed(record, now)], now)
+            return self.opened().store_bad([msgspec.structs.replace(record, detail="")], now)
+        if isinstance(record, PageRecord):
+            return self.opened().store_bad([_failed(record, now)], now)
+        return Written()
 
-    def _release(self, over: Sequence[VisitOver], abandoned: Sequence[int]) -> None:
+    def _release(self, over: Sequence[VisitOver], abandoned: Sequence[int]) -> Written:
         store, now = self.opened(), self._clock.now()
         if over:
             store.release(over, now)
         if abandoned:
             store.abandon(abandoned, now)
+        return Written()
 
     def opened(self) -> Store:
         if self.store is None:
@@ -214,7 +229,8 @@ class UpdateDatabaseProcess:
     def prepare(self, record: BufferRecord) -> Prepared:
         if isinstance(record, PageRecord) and self._configuration is not None:
             work = self._configuration.work
-            return Prepared(record, self._packers.submit(pack, record, work.CompressionLevel, work.KeepLinks))
+            packed = self._packers.submit(pack, record, work.CompressionLevel, work.KeepLinks)
+            return Prepared(msgspec.structs.replace(record, body=b"", links=b""), packed)
         return Prepared(record, None)
 
     def grant_credit(self, credit: dict[int, int]) -> None:
@@ -271,6 +287,8 @@ class UpdateDatabaseProcess:
             self._lease(message)
         elif isinstance(message, BadRecord | VisitOver):
             self._record(message, size, _COORDINATOR)
+        elif isinstance(message, Assigned):
+            self._assign(message)
         elif isinstance(message, WorkerJoined):
             self._join_worker(message.worker)
         elif isinstance(message, WorkerGone):
@@ -328,6 +346,15 @@ class UpdateDatabaseProcess:
                 self._coordinator.send(leases)
 
         self.writer.call(lease, leased)
+
+    def _assign(self, message: Assigned) -> None:
+        def assigned(_: None, error: BaseException | None) -> None:
+            if isinstance(error, StoreFailed):
+                self.send_trouble(f"the database did not note the addresses of {len(message.addresses)} visits: {error}")
+            elif error is not None:
+                raise error
+
+        self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
 
     def _join_worker(self, number: int) -> None:
         channel: Channel[BufferRecord] = Channel(

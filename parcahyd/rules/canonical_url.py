@@ -157,10 +157,11 @@ class Joiner:
 
     def _climb(self, end: int) -> str:
         """The directory that `end` characters of `../` lead to; above the root there is only the root."""
-        directory = self._directory
+        root = len(self._origin)
+        slash = len(self._directory) - 1
         for _ in range(end // 3):
-            if len(directory) == len(self._origin) + 1:
+            if slash == root:
                 break
-            directory = directory[: directory.rindex("/", 0, -1) + 1]
-        self._upwards[end] = directory
-        return directory
+            slash = self._directory.rindex("/", root, slash)
+        self._upwards[end] = self._directory[: slash + 1]
+        return self._upwards[end]

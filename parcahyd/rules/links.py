@@ -28,7 +28,7 @@ from turbohtml import Document, Element, parse
 
 __all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "PageLinks", "read_links"]
 
-MAX_PARSED = 16 * 1024 * 1024
+MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
 MAX_LINKS = 100_000
 """Links of one document; those after are not seen."""

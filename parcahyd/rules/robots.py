@@ -54,7 +54,7 @@ def product_token(user_agent: str) -> str:
 class _Rule(NamedTuple):
     allow: bool
     path: str
-    line: int
+    place: str
 
     @property
     def record(self) -> str:
@@ -68,7 +68,7 @@ class Robots:
 
     def __init__(self, rules: tuple[_Rule, ...], crawl_delay: float | None, sitemaps: tuple[str, ...]) -> None:
         if sum([rule.path.count("*") for rule in rules]) > MAX_WILDCARDS:
-            rules = (_Rule(False, "/", 0),)
+            rules = (_Rule(False, "/", "more wildcards than are read"),)
         forbidden = [rule.path for rule in rules if rule.path and not rule.allow]
         self.crawl_delay = crawl_delay
         """Seconds between two requests, where our group asks for it."""
@@ -99,7 +99,7 @@ class Robots:
         verdict = self.allows(url)
         deciding = [rule for rule in self._rules if rule.path and rule.allow == verdict and _applies(rule, url)]
         longest = max(deciding, key=lambda rule: len(rule.path), default=None)
-        return f"{longest.record} (line {longest.line})" if longest else ""
+        return f"{longest.record} ({longest.place})" if longest else ""
 
 
 def _decoded(text: bytes) -> str:
@@ -128,7 +128,7 @@ def _necessary_prefixes(forbidden: list[str]) -> tuple[str, ...]:
 
 def _applies(rule: _Rule, url: str) -> bool:
     """Asked with the opposite verdict, because protego tells only whether something is forbidden."""
-    return not _matcher((_Rule(False, rule.path, 0),)).can_fetch(url, "*")
+    return not _matcher((_Rule(False, rule.path, ""),)).can_fetch(url, "*")
 
 
 class _Group:
@@ -171,7 +171,7 @@ class _Reader:
             else:
                 agents_end = True
                 for group in current:
-                    group.rules.setdefault((kind == _ALLOW, value), _Rule(kind == _ALLOW, value, line + 1))
+                    group.rules.setdefault((kind == _ALLOW, value), _Rule(kind == _ALLOW, value, f"line {line + 1}"))
         group = self._ours if self._ours.exists else self._everybodys
         self._sitemaps.pop("", None)
         return Robots(tuple(group.rules.values()), group.delay, tuple(self._sitemaps))

@@ -1,8 +1,8 @@
 """What belongs to the crawl.
 
-"site" is the seeds' own scheme, host and port; "domain" their registrable domains, on any port, by http or https alike; "any" is
-everything. A registrable domain is one label more than a public suffix, by the bundled list with its private section: pages of
-`alice.github.io` do not lead to `bob.github.io`. A host without one (an address, a single label, a suffix) stands for itself.
+"site" is the seeds' own scheme, host and port; "domain" their registrable domains, on any port, by http or https alike;
+"any" is everything. A registrable domain is one label more than a public suffix, by the bundled list with its private section:
+`alice.github.io` and `bob.github.io` are two. A host that has none (an address, a single label, a suffix) stands for itself.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, insert, literal_column, update
+from sqlalchemy import bindparam, literal_column, update
 
 from parcahyd.core.records import BadRecord
 from parcahyd.storage.moments import never
@@ -29,7 +29,7 @@ class BadBatch:
         place = ("site_id", "key", "path")
         outcome = ("due_at", "tries", "status", "checked_at")
         names = (*place, "state", "reason", "depth", "hops", "seed", "priority", "first_seen", *outcome, "detail")
-        self._insert = writer.prepare(insert(urls).values({name: bindparam(name) for name in names}), *names)
+        self._insert = writer.prepare_insert(urls, *names)
         # The document of an earlier visit stays: `failed` and `gone` say how the last one went.
         changing = ("state", "reason", *outcome, "detail")
         self._update = writer.prepare(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, insert, select
+from sqlalchemy import bindparam, delete, exists, select
 
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.plain_text import plain
@@ -28,15 +28,9 @@ class DocumentRows:
         self._by_df = writer.prepare(
             select(documents.c.sha256, documents.c.id).where(documents.c.df.in_(numbers("dfs"))), "dfs"
         )
-        names = ("id", "df", "sha256", "length", "media_type", "charset", "body")
-        self._insert = writer.prepare(insert(documents).values({name: bindparam(name) for name in names}), *names)
-        names = ("document_id", "content")
-        self._insert_links = writer.prepare(insert(links).values({name: bindparam(name) for name in names}), *names)
-        names = (
-            *("id", "site_id", "key", "at", "status", "address", "headers"),
-            *("redirect", "document_id", "sha256", "length"),
-        )
-        self._insert_fetch = writer.prepare(insert(fetches).values({name: bindparam(name) for name in names}), *names)
+        self._insert = writer.prepare_insert(documents, *documents.c.keys())
+        self._insert_links = writer.prepare_insert(links, *links.c.keys())
+        self._insert_fetch = writer.prepare_insert(fetches, *fetches.c.keys())
         self._redirects = writer.prepare(
             select(fetches.c.id, fetches.c.redirect).where(fetches.c.id.in_(numbers("ids"))), "ids"
         )
@@ -78,9 +72,7 @@ class DocumentRows:
                 continue
             found[sha256] = number = self._writer.new_id(documents)
             page = packed.page
-            new.append(
-                (number, packed.df, sha256, packed.length, plain(page.media_type), plain(page.charset), packed.packed)
-            )
+            new.append((number, packed.df, sha256, packed.length, plain(page.media_type), plain(page.charset), packed.packed))
             if packed.packed_links:
                 tables.append((number, packed.packed_links))
         self._writer.many(self._insert, new)
@@ -91,13 +83,13 @@ class DocumentRows:
         """Where each of the fetches was redirected to."""
         if not ids:
             return {}
-        return {number: target for number, target in self._writer.rows(self._redirects, self._writer.lists.bind(list(ids)))}
+        return dict(map(tuple, self._writer.rows(self._redirects, self._writer.lists.bind(list(ids)))))
 
     def new_fetch(self) -> int:
         return self._writer.new_id(fetches)
 
     def add_fetches(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """id, site, key, time, status, address, headers, redirect, document, SHA-256, length."""
+        """Rows in the order of the table's columns."""
         self._writer.many(self._insert_fetch, rows)
 
     def trim(self, places: Sequence[tuple[int, int]], keep: int) -> None:

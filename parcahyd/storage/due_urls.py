@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Integer, bindparam, select
 
 from parcahyd.core.records import DueUrl
 from parcahyd.storage.tables import FAILED, GONE, KNOWN, REFUSED, STORED, urls
-from parcahyd.storage.writer import Writer
+from parcahyd.storage.writer import Writer, limited
 
 __all__ = ["DueUrls"]
 
@@ -25,22 +25,20 @@ class DueUrls:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         of_site = select(*_COLUMNS).where(urls.c.site_id == bindparam("site"))
-        most = bindparam("most")
+        most: BindParameter[int] = bindparam("most", type_=Integer)
 
         def rest(state: ColumnElement[int], due: ColumnElement[bool]) -> str:
             statement = of_site.where(urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None), due)
-            return writer.prepare(statement.order_by(urls.c.due_at).limit(most), "site", "before", "most")
+            return writer.prepare(limited(statement.order_by(urls.c.due_at), most), "site", "before", "most")
 
         self._known = writer.prepare(
-            of_site.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(most),
+            limited(of_site.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key), most),
             *("site", "most"),
         )
         self._failed = rest(FAILED, urls.c.due_at <= bindparam("before"))
         # Strictly less: what a run has looked at is due at that moment or later, so no run looks at it twice.
         self._again = [rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE)]
-        self._keys = writer.prepare(
-            select(urls.c.key).where(urls.c.site_id == bindparam("site")).order_by(urls.c.key), "site"
-        )
+        self._keys = writer.prepare(select(urls.c.key).where(urls.c.site_id == bindparam("site")).order_by(urls.c.key), "site")
 
     def of(self, site: int, now: float, again_before: float, most: int) -> tuple[DueUrl, ...]:
         """Known ones by priority, then those to be tried again, then those to be looked at again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.canonical_url import canonical, split
@@ -45,8 +45,7 @@ class ErrandRows:
             update(sites).where(sites.c.id == bindparam("site")).values(augmentation=bindparam("offers")), "offers", "site"
         )
         self._delete = writer.prepare(delete(errands).where(errands.c.asker == bindparam("site")), "site")
-        names = ("asker", "site_id", "path", "hops", "asked_at")
-        self._insert = writer.prepare(insert(errands).values({name: bindparam(name) for name in names}), *names)
+        self._insert = writer.prepare_insert(errands, *errands.c.keys())
         self._of_sites = writer.prepare(
             select(errands.c.site_id, errands.c.asker, errands.c.path, errands.c.hops)
             .where(errands.c.site_id.in_(writer.lists.numbers("ids")))
@@ -108,12 +107,11 @@ class ErrandRows:
             detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL"
             self._answer(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now + PATIENCE, detail))
             return
-        *place, path = split(target)
-        where = (place[0], place[1], place[2])
-        site, _ = self._sites.find([where])[where]
+        parts = split(target)
+        site, _ = self._sites.find([parts[:3]])[parts[:3]]
         waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + PATIENCE, f"robots.txt redirects to {target}")
         self._keep(asker, waiting, until=now + PATIENCE)
-        self._writer.many(self._insert, [(asker, site, path, hops, now)])
+        self._writer.many(self._insert, [(asker, site, parts[3], hops, now)])
         self._sites.settle([site])
 
     def _answer(self, asker: int, fact: RobotsFact) -> None:

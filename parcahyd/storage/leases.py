@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, literal_column, null, select, update
+from sqlalchemy import BindParameter, Integer, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import Pair, Pause, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.moments import earliest, later
 from parcahyd.storage.pause_rows import PauseRows
-from parcahyd.storage.plain_text import plain
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.tables import sites
-from parcahyd.storage.writer import Writer
+from parcahyd.storage.writer import ONE, Writer, limited
 
 __all__ = ["Leases"]
 
@@ -44,44 +43,23 @@ class Leases:
         free = sites.c.visit.is_(None)
         is_due = free & sites.c.due_at.is_not(None)
         is_again = free & sites.c.again_at.is_not(None)
-        self._due = writer.prepare(
-            select(sites.c.due_at, sites.c.id)
-            .where(is_due, sites.c.due_at <= bindparam("now"))
-            .order_by(sites.c.due_at)
-            .limit(bindparam("most")),
-            *("now", "most"),
-        )
+        most: BindParameter[int] = bindparam("most", type_=Integer)
+        due = select(sites.c.due_at, sites.c.id).where(is_due).order_by(sites.c.due_at)
+        again = select(sites.c.again_at, sites.c.id).where(is_again).order_by(sites.c.again_at)
+        ready = (sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now"))
+        self._due = writer.prepare(limited(due.where(sites.c.due_at <= bindparam("now")), most), "now", "most")
         self._again = writer.prepare(
-            select(sites.c.again_at, sites.c.id)
-            .where(
-                is_again,
-                sites.c.again_at < bindparam("before"),
-                sites.c.not_before <= bindparam("now"),
-                sites.c.errand_until <= bindparam("now"),
-            )
-            .order_by(sites.c.again_at)
-            .limit(bindparam("most")),
-            *("before", "now", "now", "most"),
+            limited(again.where(sites.c.again_at < bindparam("before"), *ready), most), "before", "now", "now", "most"
         )
-        self._next_due = writer.prepare(
-            select(sites.c.due_at).where(is_due).order_by(sites.c.due_at).limit(literal_column("1"))
-        )
+        self._next_due = writer.prepare(limited(due, ONE))
+        self._next_again = writer.prepare(limited(again.where(sites.c.again_at >= bindparam("now")), ONE), "now")
         self._next_spared = writer.prepare(
             select(func.min(later(sites.c.not_before, sites.c.errand_until))).where(
                 is_again, sites.c.again_at < bindparam("before")
             ),
             "before",
         )
-        self._next_again = writer.prepare(
-            select(sites.c.again_at)
-            .where(is_again, sites.c.again_at >= bindparam("now"))
-            .order_by(sites.c.again_at)
-            .limit(literal_column("1")),
-            "now",
-        )
-        self._details = writer.prepare(
-            select(*_PAIR_COLUMNS).where(sites.c.id.in_(writer.lists.numbers("ids"))), "ids"
-        )
+        self._details = writer.prepare(select(*_PAIR_COLUMNS).where(sites.c.id.in_(writer.lists.numbers("ids"))), "ids")
         this = (sites.c.id == bindparam("site"), sites.c.visit == bindparam("its_visit"))
         self._take = writer.prepare(
             update(sites).where(sites.c.id == bindparam("site")).values(visit=bindparam("new_visit")), "new_visit", "site"
@@ -173,7 +151,7 @@ class Leases:
         self._writer.many(self._take, taken)
         self._sites.settle(idle)
 
-    def _robots(self, row: Row[Any], now: float) -> RobotsFact | None:
+    def _robots(self, row: Any, now: float) -> RobotsFact | None:
         if row.robots_status is None:
             return None
         if 0 < row.errand_until <= now:
@@ -196,7 +174,9 @@ class Leases:
 
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
-        strays = [(0.0, 0.0, row.id, row.visit) for row in self._writer.rows(self._visited) if row.visit not in self._state.visits]
+        strays = [
+            (0.0, 0.0, row.id, row.visit) for row in self._writer.rows(self._visited) if row.visit not in self._state.visits
+        ]
         self._writer.many(self._orphan, strays)
         self._sites.settle([site for _, _, site, _ in strays])
 
@@ -224,11 +204,11 @@ class Leases:
         self._pauses.extend(Pause(subject, not_before) for subject, not_before in longest.items())
         self._sites.settle([row[-2] for row in rows])
 
-    def orphans(self) -> Sequence[Row[Any]]:
+    def orphans(self) -> Sequence[Any]:
         """Every site that a visit has: id, visit, host, the visit's address if it was noted, the site's addresses."""
         return self._writer.rows(self._visited)
 
-    def recover(self, orphans: Iterable[Row[Any]], now: float, addresses: Mapping[int, str]) -> None:
+    def recover(self, orphans: Iterable[Any], now: float, addresses: Mapping[int, str]) -> None:
         """Frees sites whose visit nobody works on any more. What was on the wire is unknown, so host and address are
         spared for one full delay (architecture, section 3)."""
         host_until, address_until = now + self._state.work.HostDelay, now + self._state.work.address_delay

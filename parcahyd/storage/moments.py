@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, case
 
-__all__ = ["earliest", "later", "never", "site_due"]
+from parcahyd.refresh.schedule import NEVER
 
-_NEVER = float("inf")
+__all__ = ["earliest", "later", "never", "site_due"]
 
 
 def never(moment: float) -> float | None:
-    """A due time as the database has it: infinity means that only a change of settings brings the URL back."""
-    return None if moment == _NEVER else moment
+    """A due time as the database has it: null where only a change of settings brings the URL back."""
+    return None if moment >= NEVER else moment
 
 
 def earliest(*moments: float | None) -> float | None:

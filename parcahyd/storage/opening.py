@@ -50,7 +50,9 @@ def open_engine(url: str, *, create: bool, read_only: bool = False) -> Engine:
     try:
         engine.connect().close()
     except SQLAlchemyError as error:
-        remedy = "check DbUrl" if engine.dialect.name == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
+        remedy = (
+            "check DbUrl" if engine.dialect.name == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
+        )
         raise DatabaseMistake(f"cannot open the database {place}: {first_line(error)}", remedy) from error
     return engine
 
@@ -63,7 +65,9 @@ def first_line(error: BaseException) -> str:
 
 def _sqlite(url: URL, *, create: bool, read_only: bool) -> tuple[Engine, str]:
     if not url.database or url.database == ":memory:" or "mode=memory" in url.database:
-        raise DatabaseMistake("a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE")
+        raise DatabaseMistake(
+            "a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE"
+        )
     path = Path(url.database).absolute()
     if not create and not path.exists():
         raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)

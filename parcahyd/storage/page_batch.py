@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-from sqlalchemy import bindparam, func, insert, literal_column, null, true, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, func, insert, literal_column, null, true, update
 
+from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import PageRecord, UnchangedRecord
 from parcahyd.rules.canonical_url import canonical, split
@@ -26,22 +26,7 @@ from parcahyd.storage.tables import STORED, sites, urls
 from parcahyd.storage.url_rows import Ledger, Sighting, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
-__all__ = ["PageBatch", "Written"]
-
-
-class Written(msgspec.Struct):
-    """What a batch came to."""
-
-    stored: int = 0
-    """Pages that brought a document or a redirect that the URL did not have."""
-    unchanged: int = 0
-    """Pages whose bytes or server say that nothing changed."""
-    received: int = 0
-    """Bytes of documents, decoded."""
-    found: int = 0
-    """URLs that nobody had seen before."""
-    late: int = 0
-    """Records that changed nothing, since their visit is no longer open."""
+__all__ = ["PageBatch"]
 
 
 class _Rows:
@@ -59,9 +44,7 @@ class _Rows:
 class PageBatch:
     """Writes pages and confirmations; used inside a transaction of the writer."""
 
-    def __init__(
-        self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, seed_rows: SeedRows
-    ) -> None:
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, seed_rows: SeedRows) -> None:
         self._writer = writer
         self._state = state
         self._sites = site_rows
@@ -80,8 +63,8 @@ class PageBatch:
             insert(urls).values({"state": STORED, **{name: bindparam(name) for name in names}}), *names
         )
         here = [urls.c[name] == bindparam(f"its_{name}") for name in place]
-        zero = literal_column("0")
-        changing = {name: bindparam(f"new_{name}") for name in (*way, *outcome)}
+        zero: ColumnElement[int] = literal_column("0")
+        changing: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in (*way, *outcome)}
         self._update = writer.prepare(
             update(urls).where(*here).values({"state": STORED, "tries": zero, "detail": null(), **changing}),
             *(f"new_{name}" for name in (*way, *outcome)),
@@ -109,9 +92,7 @@ class PageBatch:
             ),
             *("due", "answer", "at", "new_etag", "new_modified", *(f"its_{name}" for name in place)),
         )
-        self._mark_seed = writer.prepare(
-            update(urls).where(*here).values(seed=true()), *(f"its_{name}" for name in place)
-        )
+        self._mark_seed = writer.prepare(update(urls).where(*here).values(seed=true()), *(f"its_{name}" for name in place))
         self._count = writer.prepare(
             update(sites)
             .where(sites.c.id == bindparam("site"))
@@ -135,7 +116,11 @@ class PageBatch:
         documents = self._documents.share(pages)
         # Where the redirects among them led before.
         earlier = self._documents.redirects(
-            {row.fetch_id for packed in pages if packed.page.redirect and (row := _row_of(ledger, packed.page)) and row.fetch_id}
+            {
+                row.fetch_id
+                for packed in pages
+                if packed.page.redirect and (row := _row_of(ledger, packed.page)) and row.fetch_id
+            }
         )
         rows = _Rows()
         for packed in pages:

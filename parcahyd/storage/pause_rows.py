@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import BindParameter, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from parcahyd.core.records import Pause
@@ -20,7 +21,7 @@ class PauseRows:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        values = {"subject": bindparam("subject"), "not_before": bindparam("not_before")}
+        values: dict[str, BindParameter[Any]] = {"subject": bindparam("subject"), "not_before": bindparam("not_before")}
         # Of two visits to one host or address the later end counts.
         if writer.engine.dialect.name == "sqlite":
             lite = sqlite.insert(pauses).values(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
+from sqlalchemy import ColumnElement, bindparam, func, literal_column, null, select, true, update
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import origin
@@ -28,17 +28,14 @@ class SeedRows:
         self._sites = site_rows
         self._urls = url_rows
 
-        names = ("url", "site_id", "via", "first_seen")
-        self._insert = writer.prepare(insert(seeds).values({name: bindparam(name) for name in names}), *names)
+        self._insert = writer.prepare_insert(seeds, *seeds.c.keys())
         self._present = writer.prepare(select(seeds.c.url).where(seeds.c.url.in_(writer.lists.words("urls"))), "urls")
         place = (urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
-        zero = literal_column("0")
+        zero: ColumnElement[int] = literal_column("0")
         marks = {"seed": true(), "depth": zero, "hops": zero, "priority": zero}
         self._mark = writer.prepare(update(urls).where(*place).values(marks), "site", "place", "text")
         again = {"state": KNOWN, "reason": null(), "tries": zero, "due_at": bindparam("now")}
-        self._ask_again = writer.prepare(
-            update(urls).where(*place).values({**marks, **again}), "now", "site", "place", "text"
-        )
+        self._ask_again = writer.prepare(update(urls).where(*place).values({**marks, **again}), "now", "site", "place", "text")
 
     def add(self, addresses: Iterable[str], now: float) -> None:
         """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
@@ -87,7 +84,8 @@ class SeedRows:
         )
 
     def count(self) -> int:
-        return self._writer.execute(select(func.count()).select_from(seeds)).scalar_one()
+        number: int = self._writer.execute(select(func.count()).select_from(seeds)).scalar_one()
+        return number
 
     def _keep(self, wanted: dict[str, tuple[int, str | None]], now: float) -> None:
         present = {url for (url,) in self._writer.rows(self._present, self._writer.lists.bind(list(wanted)))}

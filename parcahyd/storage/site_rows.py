@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, insert, literal_column, select, true, update
+from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, select, true, update
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.rules.scope import Scope
 from parcahyd.storage.moments import earliest, later, site_due
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.tables import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, urls
-from parcahyd.storage.writer import Writer
+from parcahyd.storage.writer import ONE, Writer, limited
 
 __all__ = ["Origin", "SiteRows"]
 
@@ -21,18 +21,14 @@ Origin = tuple[str, str, int]
 
 _CACHED = 65536
 _PAGE = 1000
-_ONE = literal_column("1")
 
 
 def _first(state: ColumnElement[int]) -> ScalarSelect[float]:
     """The earliest due_at of a site's URLs in a state other than known: one step into `urls_rest`."""
-    return (
-        select(urls.c.due_at)
-        .where(urls.c.site_id == sites.c.id, urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None))
-        .order_by(urls.c.due_at)
-        .limit(_ONE)
-        .scalar_subquery()
+    of_site = select(urls.c.due_at).where(
+        urls.c.site_id == sites.c.id, urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None)
     )
+    return limited(of_site.order_by(urls.c.due_at), ONE).scalar_subquery()
 
 
 class SiteRows:
@@ -51,10 +47,7 @@ class SiteRows:
             ),
             "hosts",
         )
-        self._insert = writer.prepare(
-            insert(sites).values({name: bindparam(name) for name in ("id", "scheme", "host", "port", "in_scope")}),
-            *("id", "scheme", "host", "port", "in_scope"),
-        )
+        self._insert = writer.prepare_insert(sites, "id", "scheme", "host", "port", "in_scope")
         ready = later(bindparam("now", type_=sites.c.due_at.type), later(sites.c.not_before, sites.c.errand_until))
         now_until = ("now", "now")  # `ready` compares before it chooses
         self._wake = writer.prepare(
@@ -73,13 +66,8 @@ class SiteRows:
         self._count = writer.prepare(
             update(sites).where(sites.c.id == bindparam("site")).values(urls=sites.c.urls + bindparam("more")), "more", "site"
         )
-        first_known = (
-            select(urls.c.due_at)
-            .where(urls.c.site_id == sites.c.id, urls.c.state == KNOWN)
-            .order_by(urls.c.priority, urls.c.due_at, urls.c.key)
-            .limit(_ONE)
-            .scalar_subquery()
-        )
+        known = select(urls.c.due_at).where(urls.c.site_id == sites.c.id, urls.c.state == KNOWN)
+        first_known = limited(known.order_by(urls.c.priority, urls.c.due_at, urls.c.key), ONE).scalar_subquery()
         errand = select(func.min(errands.c.asked_at)).where(errands.c.site_id == sites.c.id).scalar_subquery()
         self._dues = writer.prepare(
             select(

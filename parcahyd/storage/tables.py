@@ -21,6 +21,8 @@ Ids are given out by the writer, so that a batch is written without asking the d
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlalchemy import (
     DDL,
     BigInteger,
@@ -39,7 +41,6 @@ from sqlalchemy import (
     literal_column,
     text,
 )
-from sqlalchemy.sql.elements import ColumnElement
 
 from parcahyd.core.life_cycle import State
 
@@ -277,10 +278,12 @@ errands = Table(
     Column("asked_at", Double, nullable=False),
 )
 
+_alter: Callable[[str], DDL] = DDL  # which comes untyped
+
 # These blobs are compressed already: PostgreSQL need not try again.
 for _table, _column in ((documents, "body"), (links, "content"), (volatile, "content")):
     event.listen(
         _table,
         "after_create",
-        DDL(f'ALTER TABLE {_table.name} ALTER COLUMN "{_column}" SET STORAGE EXTERNAL').execute_if(dialect="postgresql"),
+        _alter(f'ALTER TABLE {_table.name} ALTER COLUMN "{_column}" SET STORAGE EXTERNAL').execute_if(dialect="postgresql"),
     )

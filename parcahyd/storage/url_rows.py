@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, null, select, update
+from sqlalchemy import bindparam, func, null, select, update
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage.run_state import RunState
@@ -84,7 +84,7 @@ class UrlRows:
             *(("pairs",) if writer.engine.dialect.name == "sqlite" else ("firsts", "seconds")),
         )
         names = ("site_id", "key", "path", "state", "reason", "depth", "hops", "seed", "priority", "first_seen", "due_at")
-        self._insert = writer.prepare(insert(urls).values({name: bindparam(name) for name in names}), *names)
+        self._insert = writer.prepare_insert(urls, *names)
         self._nearer = writer.prepare(
             update(urls)
             .where(urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
@@ -155,7 +155,4 @@ class UrlRows:
     def _is_nearer(self, row: UrlRow, depth: int, hops: int) -> bool:
         if row.state == State.KNOWN:
             return depth < row.depth
-        return (
-            row.state == State.REFUSED and row.reason in _RECONSIDERED and self._refusal(depth, hops, inside=True) is None
-        )
-
+        return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._refusal(depth, hops, inside=True) is None

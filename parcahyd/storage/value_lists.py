@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import BigInteger, FromClause, Select, Text, bindparam, cast, func, literal_column, select
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeEngine
 
 __all__ = ["ValueLists", "value_lists"]
 
@@ -54,10 +55,13 @@ class _Json:
 
 class _Arrays:
     def numbers(self, name: str) -> Select[tuple[int]]:
-        return select(func.unnest(cast(bindparam(name), ARRAY(BigInteger))).table_valued("value", name=f"each_{name}").c.value)
+        return select(self._each(name, BigInteger()).c.value)
 
     def words(self, name: str) -> Select[tuple[str]]:
-        return select(func.unnest(cast(bindparam(name), ARRAY(Text))).table_valued("value", name=f"each_{name}").c.value)
+        return select(self._each(name, Text()).c.value)
+
+    def _each(self, name: str, kind: TypeEngine[Any]) -> FromClause:
+        return func.unnest(cast(bindparam(name), ARRAY(kind))).table_valued("value", name=f"each_{name}").render_derived()
 
     def pairs(self) -> FromClause:
         columns = (cast(bindparam(name), ARRAY(BigInteger)) for name in ("firsts", "seconds"))

@@ -10,15 +10,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Engine, Executable, Row, Table, func, select
-from sqlalchemy.engine import CursorResult
+from sqlalchemy import (
+    ColumnElement,
+    Engine,
+    Executable,
+    Integer,
+    Select,
+    Table,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    select,
+)
 from sqlalchemy.exc import SQLAlchemyError
 
 from parcahyd.core.errors import StoreFailed
 from parcahyd.storage.opening import first_line
 from parcahyd.storage.value_lists import value_lists
 
-__all__ = ["Writer", "prepare"]
+__all__ = ["ONE", "Writer", "limited", "prepare"]
+
+ONE: ColumnElement[int] = literal_column("1", Integer)
+_ZERO: ColumnElement[int] = literal_column("0", Integer)
+
+
+def limited(statement: Select[Any], most: ColumnElement[int]) -> Select[Any]:
+    """The first rows of a query. SQLAlchemy writes an offset on SQLite in any case: here it is no parameter."""
+    return statement.limit(most).offset(_ZERO)
 
 
 def prepare(engine: Engine, statement: Any, *names: str) -> str:
@@ -46,6 +65,10 @@ class Writer:
     def prepare(self, statement: Any, *names: str) -> str:
         return prepare(self.engine, statement, *names)
 
+    def prepare_insert(self, table: Table, *names: str) -> str:
+        """An INSERT that takes the named columns, in the order in which the table has them."""
+        return self.prepare(insert(table).values({name: bindparam(name) for name in names}), *names)
+
     def on_failure(self, forget: Callable[[], None]) -> None:
         """Registers what must be forgotten when a transaction fails."""
         self._forgetful.append(forget)
@@ -71,14 +94,14 @@ class Writer:
     def many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Runs a prepared statement once for each row."""
         if rows:
-            self._connection.exec_driver_sql(sql, rows)  # type: ignore[arg-type]  # a sequence of tuples is executemany
+            self._connection.exec_driver_sql(sql, rows)
 
-    def rows(self, sql: str, *parameters: Any) -> Sequence[Row[Any]]:
+    def rows(self, sql: str, *parameters: Any) -> Sequence[Any]:
         return self._connection.exec_driver_sql(sql, parameters).all()
 
-    def execute(self, statement: Executable) -> CursorResult[Any]:
+    def execute(self, statement: Executable) -> Any:
         """Runs a statement that is not worth preparing."""
-        return self._connection.execute(statement)  # type: ignore[return-value]  # Core statements give cursor results
+        return self._connection.execute(statement)
 
     def new_id(self, table: Table) -> int:
         """The next free id of a table; there is no other writer."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parcahyd.core.buffer import BufferQueue
+from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
+
+Done = Callable[[Written | Exception], None]
 
 
 class Item:
@@ -29,25 +31,29 @@ class Database:
         self.released: list[int] = []
         self._pending: list[Callable[[], None]] = []
 
-    def write(self, queue: BufferQueue, items: Sequence[Item], done: Callable[[Exception | None], None]) -> None:
+    def write(self, queue: BufferQueue, items: Sequence[Item], done: Done) -> None:
         self.attempts += 1
         records = [item.record for item in items]
         bad = self.down or any(isinstance(record, UnchangedRecord) and record.key in self.poison for record in records)
         if not bad:
             self.batches.append((queue, records))
-        self._pending.append(lambda: done(StoreFailed("no") if bad else None))
+        self._pending.append(
+            lambda: done(
+                StoreFailed("no") if bad else Written(unchanged=sum(isinstance(record, UnchangedRecord) for record in records))
+            )
+        )
 
-    def write_poison(self, _queue: BufferQueue, item: Item, done: Callable[[Exception | None], None]) -> None:
+    def write_poison(self, _queue: BufferQueue, item: Item, done: Done) -> None:
         if not self.down:
             self.poisoned.append(item.record)
         down = self.down
-        self._pending.append(lambda: done(StoreFailed("down") if down else None))
+        self._pending.append(lambda: done(StoreFailed("down") if down else Written()))
 
-    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Callable[[Exception | None], None]) -> None:
+    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Done) -> None:
         down = self.down
         if not down:
             self.released.extend([one.visit for one in over] + list(abandoned))
-        self._pending.append(lambda: done(StoreFailed("down") if down else None))
+        self._pending.append(lambda: done(StoreFailed("down") if down else Written()))
 
     def settle(self) -> None:
         while self._pending:

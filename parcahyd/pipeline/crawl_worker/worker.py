@@ -215,7 +215,7 @@ class CrawlWorker:
                 reason=visit.spared_for.word if visit.spared_for else "",
             )
         )
-        self._processed(RequestProcessed(visit.pair.visit, visit.pages, pauses))
+        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.requests, pauses))
 
     def _emit(self, record: BufferRecord) -> None:
         self._credit -= self._send(record)

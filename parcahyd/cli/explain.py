@@ -1,0 +1,56 @@
+"""`parcahyd explain`: the whole story of one URL."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.core.errors import UserMistake
+
+if TYPE_CHECKING:
+    from parcahyd.storage.report_records import UrlStory
+    from parcahyd.storage.reports import Reports
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.argument("url")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
+    """Tell the story of one URL: why it is stored, refused, failed or not there.
+
+    Its canonical form, its state with the reason and what can be done about it, whether the scope and robots.txt admit it
+    and by which rule, the address of its host, what was fetched so far, and when it is asked for next. URLs that the crawl
+    has never seen are explained too. Nothing is fetched.
+
+    \b
+    Examples:
+      parcahyd explain https://www.example.org/private/
+      parcahyd explain --conf conf/ http://127.0.0.1:8080/index.html
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.cli.story import story_lines
+    from parcahyd.rules.canonical_url import canonical
+
+    text = canonical(url)
+    if text is None:
+        raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
+    with open_reports(configuration) as reports:
+        story = reports.story(text)
+        neighbour = story or _same_site(reports, text)
+    for line in story_lines(url, text, story, neighbour, configuration, time.time()):
+        click.echo(line)
+
+
+def _same_site(reports: Reports, url: str) -> UrlStory | None:
+    """The story of some URL of the same site, for what it tells about the site."""
+    from parcahyd.core.records import origin
+    from parcahyd.rules.canonical_url import split
+
+    any_url = next(reports.urls(site=origin(*split(url)[:3])), None)
+    return reports.story(any_url.url) if any_url is not None else None

@@ -1,0 +1,104 @@
+"""`parcahyd status`: the crawl as a whole."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
+
+if TYPE_CHECKING:
+    from parcahyd.storage.report_records import RunReport, SiteReport, StatusReport
+
+__all__ = ["command", "status_lines"]
+
+_TOP = 10
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """Show how much is stored, what is waiting, and how the last run went.
+
+    It only reads, and may be asked while a crawl runs.
+
+    \b
+    Examples:
+      parcahyd status
+      parcahyd status --conf conf/ --json
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.config.database_url import shown_database_url
+
+    now = time.time()
+    with open_reports(configuration) as reports:
+        status = reports.status(now, top=_TOP)
+    if as_json:
+        import msgspec
+
+        told = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        return
+    for line in status_lines(status, shown_database_url(configuration), now):
+        click.echo(line)
+
+
+def status_lines(status: StatusReport, database: str, now: float) -> Iterator[str]:
+    """The report for people, the most important first."""
+    yield f"database   {database}"
+    yield f"urls       {sum(status.states.values()):,}: " + ", ".join(
+        f"{number:,} {state}" for state, number in status.states.items()
+    )
+    for state, number in status.states.items():
+        reasons = {reason.reason: reason.urls for reason in status.reasons if reason.state == state}
+        if number and reasons:
+            yield f"  {state:8} {counts(reasons, most=8)}"
+    yield (
+        f"documents  {status.documents:,} ({size(status.document_bytes)}, {size(status.stored_bytes)} compressed), "
+        f"{plural(status.fetches, 'version')} of URLs"
+    )
+    yield f"sites      {status.sites:,}, {status.sites_in_scope:,} in scope; {plural(status.seeds, 'seed')}"
+    yield from _waiting(status, now)
+    if status.last_run is not None:
+        yield _run(status.last_run, now)
+    yield from _top_sites(status.top_sites)
+    for spared in status.spared:
+        yield f"spared     {plain(spared.site)} until {due(spared.until, now)}: {spared.sentence}"
+
+
+def _waiting(status: StatusReport, now: float) -> Iterator[str]:
+    if status.due_now or status.due_later:
+        line = f"waiting    {status.due_now:,} due now, {status.due_later:,} later"
+        yield line + (f"; next {due(status.next_due, now)}" if status.next_due is not None else "")
+    else:
+        yield "waiting    nothing"
+    if status.next_again is not None:
+        yield f"revisit    next {due(status.next_again, now)}"
+
+
+def _run(run: RunReport, now: float) -> str:
+    started = f"last run   number {run.run}, started {moment(run.started_at)}"
+    if run.ended_at is None:
+        return f"{started}, not ended after {span(now - run.started_at)}: it is running, or it was killed"
+    seconds = max(run.ended_at - run.started_at, 0.001)
+    answers = sum(run.counts.get(kind, 0) for kind in ("stored", "unchanged", "gone"))
+    return f"{started}, {run.outcome} after {span(seconds)}, {answers / seconds:,.1f} pages per second"
+
+
+def _top_sites(sites: tuple[SiteReport, ...]) -> Iterator[str]:
+    if not sites:
+        return
+    widest = max(len(plain(site.site)) for site in sites)
+    yield f"\n{'site':{widest}}  {'pages':>9}  {'urls':>9}  {'requests':>9}  {'received':>9}"
+    for site in sites:
+        yield (
+            f"{plain(site.site):{widest}}  {site.pages:>9,}  {site.urls:>9,}  {site.requests:>9,}  {size(site.received):>9}"
+            + ("  being visited" if site.visiting else "")
+        )

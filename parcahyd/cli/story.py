@@ -1,0 +1,152 @@
+"""The story of a URL in lines: what `parcahyd explain` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from parcahyd.cli.remedies import remedy
+from parcahyd.cli.wording import due, moment, plain, plural
+from parcahyd.config.schema import Configuration
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.refresh.schedule import NEVER
+from parcahyd.rules.address_policy import AddressPolicy, literal_address
+from parcahyd.rules.canonical_url import split
+from parcahyd.rules.robots import Robots, product_token
+from parcahyd.storage.report_records import UrlStory
+
+__all__ = ["story_lines"]
+
+_NOT_READ = {
+    RobotsStatus.ABSENT: "allowed: the site has no robots.txt",
+    RobotsStatus.ERROR: "nothing may be fetched for now: the server answered robots.txt with an error",
+    RobotsStatus.UNREACHABLE: "nothing may be fetched for now: robots.txt could not be fetched",
+    RobotsStatus.AWAITED: "nothing may be fetched for now: robots.txt lies on another site and is awaited",
+}
+
+
+def story_lines(
+    given: str, url: str, story: UrlStory | None, site: UrlStory | None, configuration: Configuration, now: float
+) -> Iterator[str]:
+    """Every line, labelled; `site` is the story of any URL of the same site, for what is known about the site."""
+    yield _line("url", url)
+    if given != url:
+        yield _line("given as", given)
+    if story is None:
+        yield _line("state", "not in this crawl")
+    else:
+        yield from _state(story)
+    yield _line("scope", _scope(site, configuration))
+    yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
+    yield from _address(url, site, configuration, now)
+    if story is None:
+        yield _line("to add it", f"parcahyd run --seed {url}")
+        return
+    yield from _origin(story)
+    yield from _history(story)
+    yield _line("next", _next(story, now))
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:10} {plain(text)}"
+
+
+def _state(story: UrlStory) -> Iterator[str]:
+    yield _line("state", story.state if story.reason is None else f"{story.state}: {story.reason}")
+    if story.sentence:
+        yield _line("", story.sentence)
+    if story.detail:
+        yield _line("", story.detail)
+    if story.redirect is not None:
+        yield _line("leads to", story.redirect)
+    if story.reason is not None and (advice := remedy(Reason.of(story.reason), split(story.url)[1])):
+        yield _line("remedy", advice)
+
+
+def _scope(site: UrlStory | None, configuration: Configuration) -> str:
+    scope = configuration.work.Scope
+    if site is not None:
+        return f'{"inside" if site.in_scope else "outside"} (Scope = "{scope}")'
+    if scope == "any":
+        return 'inside (Scope = "any")'
+    kin = "is on this site" if scope == "site" else "has the same registrable domain"
+    return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
+
+
+def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now: float) -> str:
+    if fact is None:
+        return "robots.txt of this site was not read yet"
+    read = f"read {moment(fact.fetched_at)}, " + (
+        f"trusted until {moment(fact.expires_at)}" if fact.expires_at > now else "to be read again"
+    )
+    if fact.status is not RobotsStatus.FOUND:
+        return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
+    robots = Robots.parse(fact.text, configuration.work.UserAgent)
+    rule = robots.line_for(url)
+    verdict = "allowed" if robots.allows(url) else "forbidden"
+    token = product_token(configuration.work.UserAgent)
+    return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
+
+
+def _address(url: str, site: UrlStory | None, configuration: Configuration, now: float) -> Iterator[str]:
+    literal = literal_address(split(url)[1])
+    addresses = (literal,) if literal is not None else site.addresses if site is not None else ()
+    if not addresses:
+        yield _line("address", "not known; the host is resolved when it is visited next")
+        return
+    for address in addresses:
+        yield _line("address", f"{address}: {_verdict(address, configuration)}")
+    if site is not None and literal is None:
+        held = f"hold until {moment(site.addresses_expire)}" if site.addresses_expire > now else "to be resolved again"
+        yield _line("", held)
+    work = configuration.work
+    yield _line(
+        "group",
+        f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",
+    )
+
+
+def _verdict(address: str, configuration: Configuration) -> str:
+    if AddressPolicy(()).admits(address):
+        return "public"
+    if AddressPolicy(configuration.map.AllowAddresses).admits(address):
+        return "not public, allowed by AllowAddresses"
+    return "not public, and not in AllowAddresses"
+
+
+def _origin(story: UrlStory) -> Iterator[str]:
+    how = f"{plural(story.depth, 'link')} away from a seed"
+    if story.seed:
+        how = "a seed" if story.via is None else f"where the seed {story.via} redirected to"
+    hops = f", {plural(story.hops, 'redirect')} led to it" if story.hops else ""
+    yield _line("found", f"{moment(story.first_seen)}, {how}{hops}")
+    if story.site_reason is not None:
+        failures = plural(story.site_failures, "visit")
+        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}, {failures} in a row failed")
+
+
+def _history(story: UrlStory) -> Iterator[str]:
+    if story.checked_at is None:
+        yield _line("asked", "never")
+        return
+    status = f", status {story.status}" if story.status else ""
+    tries = f", {plural(story.tries, 'failure')} in a row" if story.tries else ""
+    yield _line("asked", f"{moment(story.checked_at)}{status}{tries}; {story.changes} of {story.checks} checks found a change")
+    if story.document is not None:
+        document = story.document
+        kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
+        yield _line("document", f"{plural(document.length, 'byte')}, {kind or 'of unknown type'}")
+        yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}")
+    for twin in story.twins:
+        yield _line("same as", twin)
+    for fetch in story.fetches:
+        brought = f"to {fetch.redirect}" if fetch.redirect is not None else plural(fetch.length or 0, "byte")
+        yield _line("fetched", f"{moment(fetch.at)}  {fetch.status}  {fetch.address}  {brought}")
+
+
+def _next(story: UrlStory, now: float) -> str:
+    if story.visiting and story.state == "known":
+        return "its site is being visited"
+    if story.next_visit is None or story.next_visit >= NEVER:
+        return "not before the settings concerned change"
+    return due(story.next_visit, now)

@@ -1,0 +1,62 @@
+"""`parcahyd urls`: the crawl's URLs, one per line, as they come out of the database."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.wording import plain
+from parcahyd.core.life_cycle import State
+
+if TYPE_CHECKING:
+    from parcahyd.storage.report_records import UrlReport
+
+__all__ = ["command"]
+
+_HEADING = "state    reason              status  depth  url"
+
+
+@click.command()
+@click.option("--state", type=click.Choice([state.word for state in State]), help="Only URLs in this state.")
+@click.option("--site", metavar="HOST", help="Only URLs of this site: a host, or scheme://host[:port].")
+@click.option("--jsonl", is_flag=True, help="One JSON object per line, with every field.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, site: str | None, jsonl: bool) -> None:
+    """List the URLs of the crawl with state, reason, last status and depth.
+
+    The list is written as it is read, however long it is, and may be asked for while a crawl runs. A dash stands for
+    "none". docs/life-of-a-url.md explains states and reasons.
+
+    \b
+    Examples:
+      parcahyd urls --state stored
+      parcahyd urls --site www.example.org --jsonl > urls.jsonl
+      parcahyd urls --state refused | awk '{print $2}' | sort | uniq -c
+    """
+    configuration = read_configuration(folder, overrides)
+    with open_reports(configuration) as reports:
+        found = reports.urls(state=state, site=site)
+        if jsonl:
+            _write_json(found, sys.stdout.buffer)
+            return
+        if sys.stdout.isatty():
+            click.echo(_HEADING)
+        for url in found:
+            sys.stdout.write(_line(url))
+
+
+def _write_json(found: Iterable[UrlReport], output: BinaryIO) -> None:
+    from msgspec.json import Encoder
+
+    encode = Encoder().encode
+    for url in found:
+        output.write(encode(url) + b"\n")
+
+
+def _line(url: UrlReport) -> str:
+    return f"{url.state:7}  {url.reason or '-':18}  {url.status or '-':>6}  {url.depth:>5}  {plain(url.url)}\n"

@@ -1,0 +1,90 @@
+"""`parcahyd verify`: is everything in the database as it must be?"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.standard_output import give_up_standard_output
+from parcahyd.cli.wording import plain
+from parcahyd.core.errors import CrawlBusy, DatabaseMistake
+
+if TYPE_CHECKING:
+    from parcahyd.config.schema import Configuration
+    from parcahyd.storage.report_records import Finding
+    from parcahyd.storage.reports import Reports
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per finding and line; nothing where nothing was found.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
+    """Check the whole database: every document, URL, site and reference.
+
+    Documents are unpacked and compared with their SHA-256, states with their reasons, counts with what they count. One line
+    is written for each finding, and the exit code is then 1. It only reads, and may be asked while a crawl runs; when none
+    runs it checks more, and a run that is started meanwhile has to wait.
+
+    \b
+    Examples:
+      parcahyd verify
+      parcahyd verify --json | head
+    """
+    configuration = read_configuration(folder, overrides)
+    with open_reports(configuration) as reports, _at_rest(configuration) as at_rest:
+        findings = _findings(reports, at_rest)
+        first = next(findings, None)
+        if first is None:
+            if not as_json:
+                click.echo("Nothing was found: the database is as it must be.")
+            return 0
+        try:
+            _tell(first, as_json)
+            for finding in findings:
+                _tell(finding, as_json)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            give_up_standard_output()
+        return 1
+
+
+@contextmanager
+def _at_rest(configuration: Configuration) -> Iterator[bool]:
+    """Whether no run works on the database, and none will while this lasts."""
+    from parcahyd.config.database_url import database_url
+    from parcahyd.runtime.run_lock import RunLock
+
+    try:
+        lock = RunLock(database_url(configuration), wait=0)
+    except (CrawlBusy, DatabaseMistake):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def _findings(reports: Reports, at_rest: bool) -> Iterator[Finding]:
+    """A run that was killed leaves its visits open, and the next run takes them up: only then are they as they must be."""
+    last_run = reports.status(time.time(), top=0).last_run if at_rest else None
+    killed = last_run is not None and last_run.ended_at is None
+    return (finding for finding in reports.verify(running=not at_rest) if finding.kind != "visit" or not killed)
+
+
+def _tell(finding: Finding, as_json: bool) -> None:
+    if as_json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.encode(finding).decode() + "\n")
+    else:
+        sys.stdout.write(f"{finding.kind}: {plain(finding.subject)}: {plain(finding.sentence)}\n")

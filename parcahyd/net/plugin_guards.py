@@ -1,0 +1,109 @@
+"""What stands between the crawl and a plugin: one that raises is answered for, with its name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from parcahyd.core.errors import ResolutionFailed
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import Downloader, DownloadFault, DownloadRequest, DownloadResult, Resolution, Resolver
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["GuardedDownloader", "GuardedResolver", "StrictDownloader", "in_a_line"]
+
+Done = Callable[[DownloadResult], None]
+
+
+def in_a_line(error: BaseException) -> str:
+    """An exception's kind and the first line of its text."""
+    first = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+class GuardedResolver:
+    """A resolver whose mistakes become ResolutionFailed with the plugin's name."""
+
+    def __init__(self, name: str, resolver: Resolver) -> None:
+        self._name = name
+        self._resolver = resolver
+
+    def resolve(self, host: str) -> Resolution:
+        try:
+            resolution = self._resolver.resolve(host)
+        except ResolutionFailed:
+            raise
+        except Exception as error:
+            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" raised {in_a_line(error)}') from error
+        if not isinstance(resolution, Resolution):
+            kind = type(resolution).__name__
+            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" returned {kind}, not a Resolution')
+        return resolution
+
+    def close(self) -> None:
+        self._resolver.close()
+
+
+class GuardedDownloader:
+    """A downloader whose `start` never raises. All that it adds to a request is a try."""
+
+    def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
+        self.schemes = downloader.schemes
+        self._name = name
+        self._downloader = downloader
+        self._start = downloader.start
+        self._loop = loop
+
+    def start(self, request: DownloadRequest, done: Done) -> None:
+        try:
+            self._start(request, done)
+        except Exception as error:
+            self._loop.call_soon(done, self._fault(f"raised {in_a_line(error)}"))
+
+    def cancel_all(self) -> None:
+        self._downloader.cancel_all()
+
+    def close(self) -> None:
+        self._downloader.close()
+
+    def _fault(self, what: str) -> DownloadResult:
+        return DownloadResult(fault=DownloadFault.PLUGIN, detail=f'downloader "{self._name}" {what}')
+
+
+class StrictDownloader(GuardedDownloader):
+    """The guard of a stranger's downloader: whatever the plugin does, `done` gets one DownloadResult, later and on the loop."""
+
+    def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(name, downloader, loop)
+        self._thread = threading.get_ident()
+
+    def start(self, request: DownloadRequest, done: Done) -> None:
+        told = False
+        starting = True
+
+        def once(result: DownloadResult) -> None:
+            nonlocal told
+            if told:
+                message = f'downloader "{self._name}" called done twice for {request.url}'
+                self._loop.call_exception_handler({"message": message})
+                return
+            told = True
+            if not isinstance(result, DownloadResult):
+                result = self._fault(f"gave {type(result).__name__}, not a DownloadResult")
+            elif result.fault is DownloadFault.PLUGIN and self._name not in result.detail:
+                result.detail = f'downloader "{self._name}": {result.detail}'
+            if threading.get_ident() != self._thread:
+                self._loop.call_soon_threadsafe(done, result)
+            elif starting:
+                self._loop.call_soon(done, result)
+            else:
+                done(result)
+
+        try:
+            self._start(request, once)
+        except Exception as error:
+            once(self._fault(f"raised {in_a_line(error)}"))
+        starting = False

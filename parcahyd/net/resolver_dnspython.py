@@ -1,0 +1,152 @@
+"""The default resolver: dnspython asks the configured name servers, or those of this machine, for A and AAAA records."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Callable, Iterable
+
+import dns.exception
+import dns.name
+import dns.nameserver
+import dns.rdatatype
+import dns.resolver
+import msgspec
+
+from parcahyd.config.schema import MapConf
+from parcahyd.core.errors import ConfigurationError, ResolutionFailed
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import Resolution
+from parcahyd.net.answer_cache import AnswerCache
+
+__all__ = ["DnspythonResolver"]
+
+# How many answers may say "that is another name for ..." without giving the address of the other name: a name server that
+# does not recurse does so, and a loop of names must end.
+_MOST_ALIASES = 8
+
+# Room for an answer over UDP that no network on the way fragments (DNS flag day 2020).
+_UDP_PAYLOAD = 1232
+
+_LOOPBACK = ("127.0.0.1", "::1")
+
+
+class _Records(msgspec.Struct, frozen=True):
+    """The addresses of one kind, or the reason why there are none."""
+
+    addresses: tuple[str, ...] = ()
+    ttl: float = 0.0
+    reason: Reason | None = None
+    detail: str = ""
+
+
+class DnspythonResolver:
+    """Resolves host names over DNS; see `parcahyd.core.ports.Resolver` for the contract.
+
+    Names are absolute, search domains are never tried. IPv4 addresses come before IPv6. The TTL is the smallest of the
+    records that led to the addresses, aliases included, held between `MinTtl` and `MaxTtl`. A truncated answer is asked for
+    again over TCP.
+    """
+
+    def __init__(self, conf: MapConf, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._conf = conf
+        self._resolver = _stub_resolver(conf)
+        self._cache = AnswerCache(self._ask, conf.NegativeTtl, monotonic=monotonic)
+
+    def resolve(self, host: str) -> Resolution:
+        return self._cache.resolve(host)
+
+    def close(self) -> None:
+        self._cache.clear()
+
+    def _ask(self, host: str) -> Resolution:
+        if host == "localhost" or host.endswith(".localhost"):
+            # RFC 6761, section 6.3: never a question for a name server.
+            return Resolution(_LOOPBACK, self._conf.MaxTtl)
+        try:
+            name = dns.name.from_text(host, dns.name.root)
+        except (dns.exception.DNSException, UnicodeError) as error:
+            raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
+        ipv4 = self._records(name, dns.rdatatype.A)
+        if ipv4.reason is Reason.DNS_NO_NAME:
+            # A name that does not exist does so for every type (RFC 8020, section 2).
+            raise ResolutionFailed(Reason.DNS_NO_NAME, ipv4.detail)
+        ipv6 = self._records(name, dns.rdatatype.AAAA)
+        addresses = ipv4.addresses + ipv6.addresses
+        if not addresses:
+            raise _worse(ipv4, ipv6)
+        return Resolution(addresses, self._time_to_live(ipv4, ipv6))
+
+    def _time_to_live(self, *kinds: _Records) -> float:
+        shortest = min(kind.ttl for kind in kinds if kind.addresses)
+        if any(kind.reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE) for kind in kinds):
+            # Half an answer: worth using, and worth asking again soon.
+            shortest = 0.0
+        return min(max(shortest, self._conf.MinTtl), self._conf.MaxTtl)
+
+    def _records(self, name: dns.name.Name, kind: dns.rdatatype.RdataType) -> _Records:
+        ttl = float("inf")
+        try:
+            for _ in range(_MOST_ALIASES):
+                answer = self._resolver.resolve(name, kind, raise_on_no_answer=False, search=False)
+                ttl = min(ttl, answer.chaining_result.minimum_ttl)
+                if answer.rrset is not None:
+                    return _Records(tuple(record.address for record in answer.rrset), ttl)
+                if answer.canonical_name == name:
+                    return _Records(reason=Reason.DNS_NO_ADDRESS, detail=f"{name} has no address")
+                name = answer.canonical_name
+        except dns.resolver.NXDOMAIN as error:
+            return _Records(reason=Reason.DNS_NO_NAME, detail=str(error))
+        except dns.exception.Timeout as error:
+            return _Records(reason=Reason.DNS_TIMEOUT, detail=str(error))
+        except (dns.exception.DNSException, OSError, EOFError) as error:
+            return _Records(reason=Reason.DNS_FAILURE, detail=str(error))
+        return _Records(reason=Reason.DNS_FAILURE, detail=f"{name} is reached by too many aliases")
+
+
+def _worse(*kinds: _Records) -> ResolutionFailed:
+    """The failure to report where neither kind gave addresses: a passing one, since it may hide an address."""
+    for reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE, Reason.DNS_NO_NAME):
+        for kind in kinds:
+            if kind.reason is reason:
+                return ResolutionFailed(reason, kind.detail)
+    return ResolutionFailed(Reason.DNS_NO_ADDRESS, kinds[0].detail)
+
+
+def _stub_resolver(conf: MapConf) -> dns.resolver.Resolver:
+    if conf.Nameservers:
+        resolver = dns.resolver.Resolver(configure=False)
+        resolver.nameservers = list(_nameservers(conf.Nameservers))
+    else:
+        try:
+            resolver = dns.resolver.Resolver()
+        except dns.resolver.NoResolverConfiguration as error:
+            raise ConfigurationError(
+                "this machine names no name servers", 'set Nameservers in MapConf.toml, such as ["9.9.9.9"]'
+            ) from error
+    resolver.use_edns(0, 0, _UDP_PAYLOAD)
+    resolver.lifetime = conf.DnsTimeout
+    # Several tries fit into the lifetime: a datagram may be lost.
+    resolver.timeout = min(2.0, conf.DnsTimeout / 2)
+    return resolver
+
+
+def _nameservers(entries: Iterable[str]) -> Iterable[dns.nameserver.Nameserver]:
+    for entry in entries:
+        address, port = _address_and_port(entry)
+        try:
+            yield dns.nameserver.Do53Nameserver(str(ipaddress.ip_address(address)), int(port))
+        except ValueError as error:
+            raise ConfigurationError(
+                f'Nameservers: "{entry}" is no address', 'write "9.9.9.9", "127.0.0.1:5353" or "[2620:fe::fe]:53"'
+            ) from error
+
+
+def _address_and_port(entry: str) -> tuple[str, str]:
+    if entry.startswith("["):
+        address, _, port = entry[1:].partition("]")
+        return address, port.removeprefix(":") or "53"
+    if entry.count(":") == 1:
+        address, _, port = entry.partition(":")
+        return address, port
+    return entry, "53"

@@ -1,0 +1,301 @@
+"""Finds plugins, asks them what they offer, and builds the resolver and the downloader that the configuration names.
+
+A plugin is found in three ways: as an entry point of the group `parcahyd`, as a Python file in `PluginDir`, or by a dotted
+path in `DnsResolverClass` or `DownloaderClass`. The shipped ones answer the same hooks (`parcahyd.hookspecs`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pluggy
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.errors import PluginNotFound, UserMistake
+from parcahyd.core.ports import Downloader, Resolver
+from parcahyd.hookspecs import PROJECT, HookSpecs
+from parcahyd.net import shipped_plugins
+from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["PluginManager", "PluginReport"]
+
+_BUILT_IN = "built-in"
+_RESOLVERS = "parcahyd_resolvers"
+_DOWNLOADERS = "parcahyd_downloaders"
+_KINDS = {_RESOLVERS: "resolver", _DOWNLOADERS: "downloader"}
+_SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass"}
+
+
+class PluginReport(msgspec.Struct, frozen=True):
+    """One thing that a plugin offers."""
+
+    hook: str
+    name: str
+    """What the configuration calls it."""
+    plugin: str
+    found: str
+    """"built-in", "entry point of DISTRIBUTION VERSION", "file PATH" or "dotted path in SETTING"."""
+
+
+class _Offer(msgspec.Struct, frozen=True):
+    factory: Callable[..., Any]
+    plugin: str
+    found: str
+
+
+class PluginManager:
+    """The plugins of one configuration. `load` is the way in; every complaint is a UserMistake that names the plugin."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._hooks = pluggy.PluginManager(PROJECT)
+        self._hooks.add_hookspecs(HookSpecs)
+        self._found: dict[int, tuple[str, str]] = {}
+        self._offers: dict[str, dict[str, _Offer]] = {hook: {} for hook in _KINDS}
+
+    @classmethod
+    def load(cls, configuration: Configuration, *, check: bool = True) -> PluginManager:
+        """Find every plugin; with `check`, make sure that both plugins which the configuration names are there."""
+        manager = cls(configuration)
+        manager._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
+        for plugin, name, found in (*_entry_points(), *_files(manager._plugin_folder())):
+            manager._register(plugin, name, found)
+        manager._collect()
+        for hook in _KINDS:
+            manager._add_dotted_path(hook)
+        if check:
+            for hook in _KINDS:
+                manager._chosen(hook)
+        return manager
+
+    def resolver(self) -> Resolver:
+        """The resolver that DnsResolverClass names, newly made."""
+        name, offer = self._chosen(_RESOLVERS)
+        resolver = self._made(_RESOLVERS, name, offer, self._configuration.map)
+        _require(resolver, Resolver, _RESOLVERS, name, offer)
+        return GuardedResolver(name, resolver)
+
+    def downloader(self, loop: asyncio.AbstractEventLoop) -> Downloader:
+        """The downloader that DownloaderClass names, newly made for this loop."""
+        name, offer = self._chosen(_DOWNLOADERS)
+        downloader = self._made(_DOWNLOADERS, name, offer, self._configuration.work, loop)
+        _require(downloader, Downloader, _DOWNLOADERS, name, offer)
+        guard = GuardedDownloader if offer.found == _BUILT_IN else StrictDownloader
+        return guard(name, downloader, loop)
+
+    def listing(self) -> list[PluginReport]:
+        """Everything on offer, the built-in first."""
+        return [
+            PluginReport(hook, name, offer.plugin, offer.found)
+            for hook, offers in self._offers.items()
+            for name, offer in sorted(offers.items(), key=lambda item: (item[1].found != _BUILT_IN, item[0]))
+        ]
+
+    # --- finding -------------------------------------------------------------------------------------------------------
+
+    def _plugin_folder(self) -> str:
+        return os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
+
+    def _register(self, plugin: object, name: str, found: str) -> None:
+        if inspect.isclass(plugin):
+            plugin = plugin()
+        if self._hooks.is_registered(plugin):
+            return
+        try:
+            self._hooks.register(plugin, name=f"{found} {name}")
+            self._hooks.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            hooks = ", ".join(_KINDS)
+            raise UserMistake(f'plugin "{name}" ({found}): {in_a_line(error)}', f"the hooks are {hooks}") from error
+        if not self._hooks.get_hookcallers(plugin):
+            raise UserMistake(
+                f'plugin "{name}" ({found}) answers no hook',
+                "put @hookimpl on its functions, or let a file that is no plugin start with _",
+            )
+        self._found[id(plugin)] = (name, found)
+
+    def _collect(self) -> None:
+        for hook in _KINDS:
+            # The first registered are the built-ins; pluggy lists the last first.
+            for answer in reversed(getattr(self._hooks.hook, hook).get_hookimpls()):
+                plugin, found = self._found[id(answer.plugin)]
+                for name, factory in _answered(answer.function, hook, plugin, found).items():
+                    self._add(hook, name, _Offer(factory, plugin, found))
+
+    def _add(self, hook: str, name: str, offer: _Offer) -> None:
+        other = self._offers[hook].setdefault(name, offer)
+        if other is not offer:
+            raise UserMistake(
+                f'two plugins offer a {_KINDS[hook]} called "{name}": '
+                f'"{other.plugin}" ({other.found}) and "{offer.plugin}" ({offer.found})',
+                "rename one of them",
+            )
+
+    def _add_dotted_path(self, hook: str) -> None:
+        path = self._named(hook)
+        if path in self._offers[hook] or not ("." in path or ":" in path):
+            return
+        found = f"dotted path in {_SETTINGS[hook]}"
+        target = _target_of(path, _SETTINGS[hook])
+        if not _answers_hooks(self._hooks, target):
+            if not callable(target):
+                raise UserMistake(
+                    f'{_SETTINGS[hook]} = "{path}" is neither a class, nor a factory, nor a plugin',
+                    f"name something that makes a {_KINDS[hook]}",
+                )
+            self._add(hook, path, _Offer(target, path, found))
+            return
+        plugin = target() if inspect.isclass(target) else target
+        answer = getattr(plugin, hook, None)
+        offers = _answered(answer, hook, path, found) if answer is not None else {}
+        if len(offers) != 1:
+            names = ", ".join(offers) or f"no {_KINDS[hook]}"
+            raise UserMistake(
+                f'{_SETTINGS[hook]} = "{path}" is a plugin that offers {names}', f"name one {_KINDS[hook]} class in it"
+            )
+        self._add(hook, path, _Offer(next(iter(offers.values())), path, found))
+
+    # --- choosing and making ---------------------------------------------------------------------------------------------
+
+    def _named(self, hook: str) -> str:
+        conf = self._configuration
+        return conf.map.DnsResolverClass if hook == _RESOLVERS else conf.work.DownloaderClass
+
+    def _chosen(self, hook: str) -> tuple[str, _Offer]:
+        name, offers = self._named(hook), self._offers[hook]
+        if name in offers:
+            return name, offers[name]
+        near = difflib.get_close_matches(name, offers, 1) or difflib.get_close_matches(name.lower(), offers, 1)
+        suggestion = f'did you mean "{near[0]}"? ' if near else ""
+        raise PluginNotFound(
+            f'{_SETTINGS[hook]}: no {_KINDS[hook]} is called "{name}"', f"{suggestion}there are {', '.join(sorted(offers))}"
+        )
+
+    def _made(self, hook: str, name: str, offer: _Offer, *arguments: object) -> Any:
+        try:
+            return offer.factory(*arguments)
+        except UserMistake:
+            raise
+        except Exception as error:
+            # A bug of ours deserves its traceback; a stranger's is the user's to take up with its author.
+            if offer.found == _BUILT_IN:
+                raise
+            raise UserMistake(
+                f'{_KINDS[hook]} "{name}" ({offer.found}) could not be made: {in_a_line(error)}',
+                f"repair it, or choose another {_SETTINGS[hook]}",
+            ) from error
+
+
+def _entry_points() -> Iterator[tuple[object, str, str]]:
+    for entry in importlib.metadata.entry_points(group=PROJECT):
+        distribution = entry.dist
+        found = "entry point" if distribution is None else f"entry point of {distribution.name} {distribution.version}"
+        try:
+            plugin = entry.load()
+        except Exception as error:
+            raise UserMistake(
+                f'plugin "{entry.name}" ({found}) cannot be imported: {in_a_line(error)}', "repair or uninstall that package"
+            ) from error
+        yield plugin, entry.name, found
+
+
+def _files(folder: str) -> Iterator[tuple[object, str, str]]:
+    """A missing folder has no plugins in it."""
+    if not os.path.isdir(folder):
+        return
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".py") and not file.startswith("_"):
+            path = os.path.join(folder, file)
+            yield _module_in(path), file.removesuffix(".py"), f"file {path}"
+
+
+def _module_in(path: str) -> ModuleType:
+    name = f"{PROJECT}_plugin_{os.path.basename(path).removesuffix('.py')}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserMistake(f"plugin file {path} cannot be read", "see whether it is a Python file")
+    module = importlib.util.module_from_spec(spec)
+    # Classes look their module up by name, for instance to resolve annotations.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise UserMistake(
+            f"plugin file {path} cannot be loaded: {in_a_line(error)}", "repair it, or move it out of PluginDir"
+        ) from error
+    return module
+
+
+def _target_of(path: str, setting: str) -> object:
+    """What `package.module:Name`, `package.module.Name` or `package.module` leads to."""
+    module_path, separator, attribute = path.partition(":")
+    module = _imported(module_path, path, setting)
+    if module is None and not separator:
+        module_path, _, attribute = path.rpartition(".")
+        module = _imported(module_path, path, setting) if module_path else None
+    if module is None:
+        raise PluginNotFound(
+            f'{setting} = "{path}": there is no module "{module_path}"',
+            "install its package, or name a plugin from `parcahyd plugins`",
+        )
+    if attribute and not hasattr(module, attribute):
+        near = difflib.get_close_matches(attribute, dir(module), 1)
+        suggestion = f'did you mean "{near[0]}"?' if near else f"see what {module_path} defines"
+        raise PluginNotFound(f'{setting} = "{path}": {module_path} has no "{attribute}"', suggestion)
+    return getattr(module, attribute) if attribute else module
+
+
+def _imported(module: str, path: str, setting: str) -> ModuleType | None:
+    """The module, or None where there is none of that name; one that fails while it is imported is a mistake."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
+            return None
+        failure: Exception = error
+    except Exception as error:
+        failure = error
+    raise UserMistake(f'{setting} = "{path}" cannot be imported: {in_a_line(failure)}', "repair that module") from failure
+
+
+def _answers_hooks(hooks: pluggy.PluginManager, target: object) -> bool:
+    return any(hooks.parse_hookimpl_opts(target, name) is not None for name in _KINDS if hasattr(target, name))
+
+
+def _answered(answer: Callable[[], object], hook: str, plugin: str, found: str) -> dict[str, Callable[..., Any]]:
+    try:
+        offers = answer()
+    except Exception as error:
+        raise UserMistake(f'plugin "{plugin}" ({found}) failed in {hook}: {in_a_line(error)}', "repair it") from error
+    if not isinstance(offers, dict) or not all(isinstance(name, str) and callable(make) for name, make in offers.items()):
+        raise UserMistake(
+            f'plugin "{plugin}" ({found}) gave {hook} something else than names with factories',
+            f'return {{"NAME": {_KINDS[hook].capitalize()}Class}}',
+        )
+    return offers
+
+
+def _require(made: object, protocol: type, hook: str, name: str, offer: _Offer) -> None:
+    if isinstance(made, protocol):
+        return
+    wanted = [part for part in ("schemes", "start", "resolve", "cancel_all", "close") if hasattr(protocol, part)]
+    wanted += [part for part in getattr(protocol, "__annotations__", {}) if part not in wanted]
+    missing = ", ".join(part for part in wanted if not hasattr(made, part))
+    raise UserMistake(
+        f'{_KINDS[hook]} "{name}" ({offer.found}) lacks {missing}',
+        f"parcahyd.core.ports.{protocol.__name__} says what it needs",
+    )

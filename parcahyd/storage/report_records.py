@@ -1,0 +1,215 @@
+"""What readers of a crawl's database get to see. Times are seconds since the epoch; states and reasons are their words."""
+
+from __future__ import annotations
+
+import msgspec
+
+from parcahyd.core.records import RobotsFact
+
+__all__ = [
+    "DocumentReport",
+    "FetchReport",
+    "Finding",
+    "ReasonCount",
+    "RunReport",
+    "SiteReport",
+    "SparedSite",
+    "StatusReport",
+    "StoredDocument",
+    "UrlReport",
+    "UrlStory",
+]
+
+
+class _Report(msgspec.Struct, frozen=True, kw_only=True):
+    """The common form: named fields, so that JSON of it explains itself."""
+
+
+class RunReport(_Report, frozen=True, kw_only=True):
+    """A run. `ended_at` and `outcome` are missing while it goes on, and for ever if it was killed."""
+
+    run: int
+    version: str
+    started_at: float
+    ended_at: float | None
+    outcome: str | None
+    counts: dict[str, int]
+
+
+class SiteReport(_Report, frozen=True, kw_only=True):
+    """A site and what is stored of it."""
+
+    site: str
+    """scheme://host[:port]."""
+    in_scope: bool
+    urls: int
+    pages: int
+    """URLs that have a document."""
+    received: int
+    """Bytes of documents that it sent, in all."""
+    requests: int
+    visiting: bool
+    due_at: float | None
+
+
+class SparedSite(_Report, frozen=True, kw_only=True):
+    """A site that is left alone for a while, and why."""
+
+    site: str
+    until: float
+    reason: str
+    sentence: str
+    failures: int
+    """Visits in a row that found it unreachable."""
+
+
+class ReasonCount(_Report, frozen=True, kw_only=True):
+    """How many URLs are where they are for one reason."""
+
+    state: str
+    reason: str
+    sentence: str
+    urls: int
+
+
+class StatusReport(_Report, frozen=True, kw_only=True):
+    """The whole crawl at one moment."""
+
+    states: dict[str, int]
+    """URLs by state; every state is there."""
+    reasons: tuple[ReasonCount, ...]
+    """Most frequent first."""
+    sites: int
+    sites_in_scope: int
+    seeds: int
+    documents: int
+    document_bytes: int
+    """Of all documents, each once, decoded."""
+    stored_bytes: int
+    """The same as they lie in the database, compressed."""
+    fetches: int
+    """Versions of URLs that are kept."""
+    last_run: RunReport | None
+    spared: tuple[SparedSite, ...]
+    """Those that wait longest come last; at most as many as were asked for."""
+    top_sites: tuple[SiteReport, ...]
+    """Most pages first; at most as many as were asked for."""
+    due_now: int
+    """Known and failed URLs whose time has come."""
+    due_later: int
+    """Failed URLs that are tried again later."""
+    next_due: float | None
+    """When the next site with known or failed URLs may be visited."""
+    next_again: float | None
+    """When the next stored, refused or gone URL is to be looked at again."""
+
+
+class UrlReport(_Report, frozen=True, kw_only=True):
+    """One URL."""
+
+    url: str
+    state: str
+    reason: str | None
+    depth: int
+    status: int | None
+    site: str
+    seed: bool
+    first_seen: float
+    checked_at: float | None
+    due_at: float | None
+    tries: int
+    length: int | None
+    media_type: str | None
+    sha256: str | None
+    """Hexadecimal, of the document."""
+
+
+class StoredDocument(_Report, frozen=True, kw_only=True):
+    """A document as it was received."""
+
+    url: str
+    body: bytes
+    headers: bytes
+    status: int
+    fetched_at: float
+    address: str
+    media_type: str
+    charset: str
+
+
+class DocumentReport(_Report, frozen=True, kw_only=True):
+    """What identifies a document."""
+
+    document: int
+    df: int
+    sha256: str
+    length: int
+    media_type: str
+    charset: str
+
+
+class FetchReport(_Report, frozen=True, kw_only=True):
+    """One version of a URL: a document, or a redirect to somewhere."""
+
+    at: float
+    status: int
+    address: str
+    redirect: str | None
+    sha256: str | None
+    length: int | None
+
+
+class UrlStory(_Report, frozen=True, kw_only=True):
+    """Everything that is known of a URL and of its site."""
+
+    url: str
+    site: str
+    in_scope: bool
+    addresses: tuple[str, ...]
+    addresses_expire: float
+    robots: RobotsFact | None
+    visiting: bool
+    not_before: float
+    """The site is not visited before."""
+    site_reason: str | None
+    """Why the site is being spared."""
+    site_failures: int
+
+    state: str
+    reason: str | None
+    sentence: str
+    """The reason in words; empty where the state needs none."""
+    detail: str
+    depth: int
+    hops: int
+    """How many redirects led here."""
+    seed: bool
+    via: str | None
+    """The seed whose redirect led here."""
+    first_seen: float
+    checked_at: float | None
+    tries: int
+    status: int | None
+    etag: str
+    modified: str
+    checks: int
+    changes: int
+    changed_at: float | None
+    next_visit: float | None
+    """Not before then; None: not before settings change."""
+
+    redirect: str | None
+    document: DocumentReport | None
+    fetches: tuple[FetchReport, ...]
+    """Newest first."""
+    twins: tuple[str, ...]
+    """Other URLs with the same document, at most twenty."""
+
+
+class Finding(_Report, frozen=True, kw_only=True):
+    """Something that should not be so."""
+
+    kind: str
+    subject: str
+    """A URL, a site, or `document 12`."""
+    sentence: str

@@ -1,0 +1,227 @@
+"""The store: the only writer of a crawl's database, used from one thread of the Update Database process.
+
+Every method is one transaction. It happens as a whole, or StoreFailed is raised and nothing happened, so that it can be
+tried again. Times are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+import msgspec
+from sqlalchemy import Engine, select
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.buffer import Written
+from parcahyd.core.errors import UserMistake
+from parcahyd.core.records import (
+    BadRecord,
+    ErrandRecord,
+    ExternRecord,
+    Pair,
+    Pause,
+    SeedRecord,
+    SiteRecord,
+    UnchangedRecord,
+    VisitOver,
+)
+from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.canonical_url import key_of as usual_key_of
+from parcahyd.storage.bad_batch import BadBatch
+from parcahyd.storage.errand_rows import ErrandRows
+from parcahyd.storage.leases import Leases
+from parcahyd.storage.migrations import migrate
+from parcahyd.storage.opening import open_engine
+from parcahyd.storage.packing import PackedPage
+from parcahyd.storage.page_batch import PageBatch
+from parcahyd.storage.run_rows import RunRows
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.seed_rows import SeedRows
+from parcahyd.storage.site_rows import SiteRows
+from parcahyd.storage.tables import urls
+from parcahyd.storage.url_rows import Sighting, UrlRows
+from parcahyd.storage.writer import Writer
+
+__all__ = ["RunStart", "Store"]
+
+
+class RunStart(msgspec.Struct, frozen=True):
+    """What a run finds."""
+
+    run: int
+    pauses: tuple[Pause, ...]
+    """Those that are still in force."""
+    empty: bool
+    """The database knows no URL yet: it needs a seed."""
+    seeds: int
+    recovered: int
+    """Visits that a run before left open."""
+
+
+class Store:
+    """Leases sites, and writes what their visits bring. `begin_run` comes first."""
+
+    def __init__(self, engine: Engine, key_of: Callable[[str], int] = usual_key_of) -> None:
+        self._writer = Writer(engine)
+        self._state = RunState()
+        self._doubtful = False
+        self._sites = SiteRows(self._writer, self._state)
+        self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
+        self._seeds = SeedRows(self._writer, self._sites, self._urls)
+        self._pages = PageBatch(self._writer, self._state, self._sites, self._urls, self._seeds)
+        self._bad = BadBatch(self._writer, self._sites, self._urls)
+        self._errands = ErrandRows(self._writer, self._state, self._sites)
+        self._leases = Leases(self._writer, self._state, self._sites, self._errands)
+        self._runs = RunRows(self._writer, self._state, self._sites)
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:
+        """Opens the database of that URL; one that cannot be opened is a DatabaseMistake with a remedy."""
+        return cls(open_engine(url, create=create), key_of)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # --- runs -----------------------------------------------------------------------------------------------------------
+
+    def begin_run(self, configuration: Configuration, now: float) -> RunStart:
+        """Starts a run: tables of this version, orphaned visits recovered, changed settings applied.
+
+        The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone.
+        """
+        migrate(self._writer.engine)
+        self._sites.forget()
+        with self._writer.transaction():
+            number, changed = self._runs.begin(configuration, now)
+            self._state.start(number, configuration.work)
+            orphans = self._leases.orphans()
+            self._leases.recover(orphans, now, {})
+            self._runs.apply(changed, now)
+            return RunStart(
+                run=number,
+                pauses=self._leases.pauses_in_force(now),
+                empty=self._writer.execute(select(urls.c.key).limit(1)).first() is None,
+                seeds=self._seeds.count(),
+                recovered=len(orphans),
+            )
+
+    def end_run(self, outcome: str, counts: dict[str, int], now: float) -> None:
+        """Closes the run with its final counts."""
+        with self._writer.transaction():
+            self._runs.end(outcome, counts, now)
+
+    def waiting(self) -> tuple[dict[str, int], float | None]:
+        """What is left to do when a run ends: known and failed URLs, counted by state, and when the next falls due."""
+        with self._writer.transaction():
+            return self._runs.waiting()
+
+    # --- visits ---------------------------------------------------------------------------------------------------------
+
+    def lease(
+        self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
+    ) -> tuple[list[Pair], float | None]:
+        """Gives out up to `count` sites with something to do, earliest first, each as a new visit.
+
+        Due is what is known or failed and its time has come, and what is stored, refused or gone and was due before
+        `again_before` (the start of the run, or now for a crawl that refreshes for ever). The second value says when the
+        next site falls due under the same rules: a moment that is past if more sites are due than were asked for, None if
+        none will ever be.
+        """
+        doubtful, self._doubtful = self._doubtful, True
+        with self._writer.transaction():
+            if doubtful:
+                self._leases.clear_strays()
+            pairs, following = self._leases.lease(count, now, again_before, visit_pages, meta_keys)
+        self._doubtful = False
+        self._state.visits.update((pair.visit, pair.site) for pair in pairs)
+        return pairs, following
+
+    def assign(self, addresses: Mapping[int, str]) -> None:
+        """Notes the address that each open visit was given, for the case that its process dies."""
+        with self._writer.transaction():
+            self._leases.assign(addresses)
+
+    def release(self, batch: Sequence[VisitOver], now: float) -> None:  # noqa: ARG002 (every batch has its time)
+        """Ends visits: their sites can be leased again from `not_before` on. Everything else of theirs is committed."""
+        overs = {over.visit: over for over in batch if self._is_open(over)}
+        with self._writer.transaction():
+            self._leases.release(overs.values())
+        self._state.close(overs)
+
+    def abandon(self, visits: Sequence[int], now: float, addresses: Mapping[int, str] | None = None) -> None:
+        """Ends visits whose worker is gone: host and address wait one full delay, since nobody knows what was asked.
+
+        `addresses` are those of the visits, where `assign` was not told.
+        """
+        gone = set(visits).intersection(self._state.visits)
+        with self._writer.transaction():
+            orphans = [row for row in self._leases.orphans() if row.visit in gone]
+            self._leases.recover(orphans, now, addresses or {})
+        self._state.close(gone)
+
+    def _is_open(self, record: PackedPage | VisitOver | BadRecord | UnchangedRecord | SiteRecord | ErrandRecord) -> bool:
+        if isinstance(record, PackedPage):
+            return self._state.visits.get(record.page.visit) == record.page.site
+        return self._state.visits.get(record.visit) == record.site
+
+    # --- what visits bring ----------------------------------------------------------------------------------------------
+
+    def add_seeds(self, addresses: Sequence[str], now: float) -> None:
+        """Adds the user's seeds, all or none; one that is no URL is a UserMistake."""
+        seeds = []
+        for address in addresses:
+            url = canonical(address)
+            if url is None:
+                raise UserMistake(f'the seed "{address}" is not a URL', "write it in full, such as https://example.org/")
+            seeds.append(url)
+        with self._writer.transaction():
+            self._seeds.add(seeds, now)
+
+    def store_extern(self, batch: Sequence[SeedRecord | ExternRecord], now: float) -> Written:
+        """ExternLQ: seeds, and links to other sites ahead of the pages they stand in. Repetition changes nothing.
+
+        A seed was looked at before it was queued; one that is no URL all the same is left out.
+        """
+        seeds = [url for record in batch if isinstance(record, SeedRecord) and (url := canonical(record.url))]
+        externs = [record for record in batch if isinstance(record, ExternRecord)]
+        current = [record for record in externs if record.visit in self._state.visits]
+        written = Written(late=len(externs) - len(current))
+        with self._writer.transaction():
+            if seeds:
+                self._seeds.add(seeds, now)
+            seen = [(split(url), record.depth) for record in current for url in record.urls]
+            found = self._sites.find(parts[:3] for parts, _ in seen)
+            sightings: list[Sighting] = []
+            for parts, depth in seen:
+                site, inside = found[parts[:3]]
+                sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, inside, False))
+            ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
+            written.found = self._urls.see(ledger, sightings, now)
+        return written
+
+    def store_documents(self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | ErrandRecord], now: float) -> Written:
+        """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
+        current = [record for record in batch if self._is_open(record)]
+        written = Written(late=len(batch) - len(current))
+        with self._writer.transaction():
+            self._pages.write([record for record in current if isinstance(record, PackedPage)], now, written)
+            self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
+            self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
+            self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
+        return written
+
+    def store_bad(self, batch: Sequence[BadRecord], now: float) -> Written:  # noqa: ARG002 (every batch has its time)
+        """BadURLQ: URLs that gave no document. A document that one had before stays."""
+        current = [record for record in batch if self._is_open(record)]
+        with self._writer.transaction():
+            self._bad.write(current)
+        self._state.blanked.update(record.visit for record in current if record.blank_address)
+        return Written(late=len(batch) - len(current))

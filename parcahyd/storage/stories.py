@@ -1,0 +1,184 @@
+"""One URL from the database: its document, rebuilt, and everything else that is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, select, tuple_
+
+from parcahyd.core.errors import DatabaseMistake, UserMistake
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import RobotsFact, RobotsStatus, origin
+from parcahyd.rules.canonical_url import canonical, key_of, split
+from parcahyd.storage.packing import Damaged, rebuild, unpack
+from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
+from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
+
+__all__ = ["read_document", "read_story", "sentence_of", "whole"]
+
+_TWINS = 20
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+def sentence_of(reason: str | None) -> str:
+    """A reason's word as a sentence; nothing where there is no such reason."""
+    try:
+        return Reason.of(reason).sentence if reason else ""
+    except KeyError:
+        return ""
+
+
+def read_document(connection: Connection, url: str) -> StoredDocument | None:
+    """The document of a URL as it was received; None where none is stored."""
+    found = _find(connection, url)
+    if found is None or found[1].document_id is None:
+        return None
+    text, row = found
+    fetch = connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).one()
+    document = connection.execute(select(documents).where(documents.c.id == row.document_id)).one()
+    try:
+        body = whole(connection, fetch.id, document.body, document.length)
+    except Damaged as damage:
+        raise DatabaseMistake(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
+    return StoredDocument(
+        url=text,
+        body=body,
+        headers=fetch.headers,
+        status=fetch.status,
+        fetched_at=fetch.at,
+        address=fetch.address,
+        media_type=document.media_type,
+        charset=document.charset,
+    )
+
+
+def whole(connection: Connection, fetch: int, packed: bytes, length: int) -> bytes:
+    """The bytes that a fetch brought: the skeleton with its volatile regions put back. Damaged if they cannot be."""
+    regions = select(volatile.c.offset, volatile.c.content).where(volatile.c.fetch_id == fetch)
+    rows = connection.execute(regions.order_by(volatile.c.offset, volatile.c.region)).all()
+    skeleton = unpack(packed, length)
+    if not rows:
+        return skeleton
+    return rebuild(skeleton, [(offset, unpack(content)) for offset, content in rows])
+
+
+def read_story(connection: Connection, url: str) -> UrlStory | None:
+    """Everything about a URL and its site; None where the URL was never seen."""
+    found = _find(connection, url)
+    if found is None:
+        return None
+    text, row = found
+    site = connection.execute(select(sites).where(sites.c.id == row.site_id)).one()
+    history = connection.execute(
+        select(fetches)
+        .where(fetches.c.site_id == row.site_id, fetches.c.key == row.key)
+        .order_by(fetches.c.site_id.desc(), fetches.c.key.desc(), fetches.c.id.desc())
+    ).all()
+    is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
+    waits_for_site = max(site.not_before, site.errand_until)
+    return UrlStory(
+        url=text,
+        site=origin(site.scheme, site.host, site.port),
+        in_scope=site.in_scope,
+        addresses=tuple(site.addresses.split(",")) if site.addresses else (),
+        addresses_expire=site.addresses_expire,
+        robots=_robots(site),
+        visiting=site.visit is not None,
+        not_before=site.not_before,
+        site_reason=site.reason,
+        site_failures=site.failures,
+        state=State(row.state).word,
+        reason=row.reason,
+        sentence=sentence_of(row.reason),
+        detail=row.detail or "",
+        depth=row.depth,
+        hops=row.hops,
+        seed=row.seed,
+        via=connection.scalar(select(seeds.c.via).where(seeds.c.url == text)),
+        first_seen=row.first_seen,
+        checked_at=row.checked_at,
+        tries=row.tries,
+        status=row.status,
+        etag=row.etag,
+        modified=row.modified,
+        checks=row.checks,
+        changes=row.changes,
+        changed_at=row.changed_at,
+        next_visit=max(row.due_at, waits_for_site) if site.in_scope and row.due_at is not None else None,
+        redirect=history[0].redirect if is_redirect and history else None,
+        document=_document(connection, row.document_id),
+        fetches=tuple(_fetch(fetch) for fetch in history),
+        twins=_twins(connection, row),
+    )
+
+
+def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
+    """The canonical URL and its row. Where its place is another's, it is at the next ones (architecture, section 5)."""
+    text = canonical(url)
+    if text is None:
+        raise UserMistake(f'"{url}" is not a URL', "write it in full, such as https://example.org/")
+    scheme, host, port, path = split(text)
+    site = connection.scalar(select(sites.c.id).where(sites.c.host == host, sites.c.scheme == scheme, sites.c.port == port))
+    if site is None:
+        return None
+    key = key_of(path)
+    while True:
+        row = connection.execute(select(urls).where(urls.c.site_id == site, urls.c.key == key)).first()
+        if row is None or row.path == path:
+            return None if row is None else (text, row)
+        key = _LOWEST if key == _HIGHEST else key + 1
+
+
+def _robots(site: Any) -> RobotsFact | None:
+    if site.robots_status is None:
+        return None
+    return RobotsFact(
+        RobotsStatus(site.robots_status),
+        site.robots_text or b"",
+        site.robots_fetched_at,
+        site.robots_expires_at,
+        site.robots_detail,
+    )
+
+
+def _document(connection: Connection, number: int | None) -> DocumentReport | None:
+    columns = [column for column in documents.c if column is not documents.c.body]
+    row = connection.execute(select(*columns).where(documents.c.id == number)).first() if number is not None else None
+    if row is None:
+        return None
+    return DocumentReport(
+        document=row.id,
+        df=row.df,
+        sha256=row.sha256.hex(),
+        length=row.length,
+        media_type=row.media_type,
+        charset=row.charset,
+    )
+
+
+def _fetch(row: Any) -> FetchReport:
+    return FetchReport(
+        at=row.at,
+        status=row.status,
+        address=row.address,
+        redirect=row.redirect,
+        sha256=None if row.sha256 is None else row.sha256.hex(),
+        length=row.length,
+    )
+
+
+def _twins(connection: Connection, row: Any) -> tuple[str, ...]:
+    """Other URLs whose current document is the same; the index of `fetches` leads to them."""
+    if row.document_id is None:
+        return ()
+    statement = (
+        select(sites.c.scheme, sites.c.host, sites.c.port, urls.c.path)
+        .distinct()
+        .select_from(fetches)
+        .join(urls, (urls.c.site_id == fetches.c.site_id) & (urls.c.key == fetches.c.key))
+        .join(sites, sites.c.id == urls.c.site_id)
+        .where(fetches.c.document_id == row.document_id, urls.c.document_id == row.document_id)
+        .where(tuple_(urls.c.site_id, urls.c.key) != tuple_(row.site_id, row.key))
+        .limit(_TWINS)
+    )
+    return tuple(sorted(f"{origin(*site)}{path}" for *site, path in connection.execute(statement)))

@@ -1,0 +1,31 @@
+"""What a visit has seen: sent keys, found keys, and what happens when there is no room for more."""
+
+from __future__ import annotations
+
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+
+_KEYS = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.sets(_KEYS, max_size=50), st.lists(_KEYS, max_size=50))
+def test_a_key_is_new_exactly_once(sent: set[int], found: list[int]) -> None:
+    known = KnownUrls(array("q", sorted(sent)).tobytes(), True, Room(0, 1000))
+    model = set(sent)
+    for key in [*found, *sent]:
+        assert known.add(key) == (key not in model)
+        model.add(key)
+
+
+def test_without_room_a_key_stays_new_and_the_set_is_not_whole_any_more() -> None:
+    room = Room(0, 2)
+    known = KnownUrls(b"", True, room)
+    assert [known.add(key) for key in (1, 2, 3, 3, 2)] == [True, True, True, True, False]
+    assert not known.is_whole
+    assert room.keys == 0
+    known.forget()
+    assert room.keys == 2

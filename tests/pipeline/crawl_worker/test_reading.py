@@ -1,0 +1,62 @@
+"""Links of documents in hand: each URL once, resolved by its own page's place, split into internal and external."""
+
+from __future__ import annotations
+
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.rules.links import read_links
+
+ORIGIN = "http://site.example"
+
+
+def reader(max_url_length: int = 200) -> LinkReader:
+    return LinkReader(ORIGIN, KnownUrls(b"", True, Room(0, 10**6)), max_url_length)
+
+
+def read(one: LinkReader, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
+    internal, external = one.read(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
+    return [found for _, found in internal], external
+
+
+def test_the_same_href_in_another_directory_is_another_url() -> None:
+    one = reader()
+    assert read(one, "/a/x", '<a href="p">')[0] == ["/a/p"]
+    assert read(one, "/a/y", '<a href="p"><a href="q">')[0] == ["/a/q"]
+    assert read(one, "/b/x", '<a href="p">')[0] == ["/b/p"]
+
+
+def test_a_query_of_its_own_depends_on_the_page_not_on_the_directory() -> None:
+    one = reader()
+    assert read(one, "/a/x", '<a href="?p=1">')[0] == ["/a/x?p=1"]
+    assert read(one, "/a/y", '<a href="?p=1">')[0] == ["/a/y?p=1"]
+
+
+def test_a_base_element_moves_every_link() -> None:
+    one = reader()
+    assert read(one, "/a/x", '<base href="/lib/"><a href="p">')[0] == ["/lib/p"]
+    assert read(one, "/a/x", '<a href="p">')[0] == ["/a/p"]
+    assert read(one, "/a/x", '<base href="http://other.example/d/"><a href="p">')[1] == ["http://other.example/d/p"]
+
+
+def test_another_port_or_scheme_is_another_site() -> None:
+    html = '<a href="http://site.example:8080/"><a href="https://site.example/"><a href="http://site.example:80/in">'
+    internal, external = read(reader(), "/", html)
+    assert internal == ["/in"]
+    assert external == ["http://site.example:8080/", "https://site.example/"]
+
+
+def test_a_host_that_begins_like_ours_is_not_ours() -> None:
+    internal, external = read(
+        reader(), "/", '<a href="http://site.example.evil.example/x"><a href="http://site.example@evil.example/">'
+    )
+    assert internal == []
+    assert external == ["http://site.example.evil.example/x", "http://evil.example/"]
+
+
+def test_fragments_and_unusable_links_are_no_urls() -> None:
+    internal, external = read(reader(), "/", '<a href="#top"><a href="mailto:a@b"><a href="javascript:x()"><a href="">')
+    assert (internal, external) == ([], [])
+
+
+def test_urls_beyond_the_limit_are_dropped() -> None:
+    assert read(reader(40), "/", f'<a href="{"x" * 100}"><a href="ok">')[0] == ["/ok"]

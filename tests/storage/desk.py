@@ -1,0 +1,178 @@
+"""A store at work on a small database: visits by hand, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from sqlalchemy import Engine, Table, event, select
+from sqlalchemy.exc import OperationalError
+
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
+from parcahyd.refresh.schedule import NEVER
+from parcahyd.rules.canonical_url import key_of
+from parcahyd.storage.opening import open_engine
+from parcahyd.storage.packing import PackedPage, pack
+from parcahyd.storage.report_records import Finding
+from parcahyd.storage.reports import Reports
+from parcahyd.storage.store import RunStart, Store, Written
+from parcahyd.storage.tables import metadata, urls
+
+START = 1_000_000.0
+REVISIT = 1000.0
+
+
+class Desk:
+    """A database, its store, and a clock that stands still unless it is told."""
+
+    def __init__(self, url: str, key_of: Callable[[str], int] = key_of) -> None:
+        self.url = url
+        self.key_of = key_of
+        self.now = START
+        self.run_started = START
+        self.engine: Engine
+        self.store: Store
+        self._open()
+
+    def _open(self) -> None:
+        self.engine = open_engine(self.url, create=True)
+        self.store = Store(self.engine, self.key_of)
+
+    def close(self) -> None:
+        self.store.close()
+
+    # --- runs -----------------------------------------------------------------------------------------------------------
+
+    def begin(self, allow_addresses: tuple[str, ...] = (), **work: Any) -> RunStart:
+        work.setdefault("RevisitAfter", REVISIT)
+        self.run_started = self.now
+        configuration = Configuration(MapConf(AllowAddresses=allow_addresses), WorkConf(**work))
+        return self.store.begin_run(configuration, self.now)
+
+    def killed(self) -> None:
+        """The process is gone and everything in its memory with it."""
+        self.store.close()
+        self._open()
+
+    def seed(self, *addresses: str) -> None:
+        self.store.add_seeds(addresses, self.now)
+
+    # --- visits ---------------------------------------------------------------------------------------------------------
+
+    def lease(self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000) -> list[Pair]:
+        return self.lease_and_next(count, again_before=again_before, pages=pages, keys=keys)[0]
+
+    def lease_and_next(
+        self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000
+    ) -> tuple[list[Pair], float | None]:
+        before = self.run_started if again_before is None else again_before
+        return self.store.lease(count, self.now, before, pages, keys)
+
+    def visit(self, origin: str | None = None) -> Pair:
+        """Leases the one site that is due, or the one named."""
+        pairs = self.lease()
+        found = [pair for pair in pairs if origin in (None, pair.origin)]
+        assert len(found) == 1, [pair.origin for pair in pairs]
+        for pair in pairs:
+            if pair is not found[0]:
+                self.over(pair)
+        return found[0]
+
+    def page(self, pair: Pair, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> PackedPage:
+        known = {due.path: due for due in pair.urls}.get(path)
+        record = PageRecord(
+            visit=pair.visit,
+            site=pair.site,
+            key=known.key if known else self.key_of(path),
+            path=path,
+            depth=known.depth if known else 1,
+            hops=known.hops if known else 0,
+            seed=known.seed if known else False,
+            fetched_at=self.now,
+            due_at=self.now + REVISIT,
+            status=200,
+            address="192.0.2.1",
+            headers=b"Content-Type: text/html\r\n",
+            media_type="text/html",
+            body=body,
+        )
+        return pack(msgspec.structs.replace(record, **more), 1, True)
+
+    def redirect(self, pair: Pair, path: str, target: str, **more: Any) -> PackedPage:
+        return self.page(pair, path, b"", redirect=target, status=301, media_type="", **more)
+
+    def unchanged(self, pair: Pair, path: str = "/", **more: Any) -> UnchangedRecord:
+        record = UnchangedRecord(
+            pair.visit, pair.site, self.key_of(path), path, checked_at=self.now, due_at=self.now + REVISIT, status=304
+        )
+        return msgspec.structs.replace(record, **more)
+
+    def bad(
+        self, pair: Pair, path: str = "/", state: State = State.FAILED, reason: Reason = Reason.RESET, **more: Any
+    ) -> BadRecord:
+        known = {due.path: due for due in pair.urls}.get(path)
+        record = BadRecord(
+            visit=pair.visit,
+            site=pair.site,
+            key=known.key if known else self.key_of(path),
+            path=path,
+            depth=known.depth if known else 1,
+            hops=0,
+            seed=known.seed if known else False,
+            at=self.now,
+            state=int(state),
+            reason=reason.word,
+            due_at=NEVER if state is State.REFUSED else self.now + 60,
+            tries=1,
+        )
+        return msgspec.structs.replace(record, **more)
+
+    def write(self, *pages: Any) -> Written:
+        return self.store.store_documents(pages, self.now)
+
+    def over(self, pair: Pair, **more: Any) -> None:
+        over = VisitOver(visit=pair.visit, site=pair.site, at=self.now, not_before=self.now)
+        self.store.release([msgspec.structs.replace(over, **more)], self.now)
+
+    def crawl(self, pair: Pair, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> None:
+        """One page, and the visit is over."""
+        self.write(self.page(pair, path, body, **more))
+        self.over(pair)
+
+    # --- a look inside --------------------------------------------------------------------------------------------------
+
+    def rows(self, table: Table) -> list[dict[str, Any]]:
+        with self.engine.connect() as connection:
+            order = list(table.primary_key.columns) or list(table.columns)
+            return [dict(row._mapping) for row in connection.execute(select(table).order_by(*order))]
+
+    def row(self, path: str) -> dict[str, Any]:
+        (row,) = [row for row in self.rows(urls) if row["path"] == path]
+        return row
+
+    def states(self) -> dict[str, str]:
+        """State and reason of every URL, by its text."""
+        with Reports.open(self.url) as reports:
+            return {found.url: " ".join(filter(None, (found.state, found.reason))) for found in reports.urls()}
+
+    def everything(self) -> dict[str, list[dict[str, Any]]]:
+        return {name: self.rows(table) for name, table in metadata.tables.items()}
+
+    def findings(self, *, running: bool = True) -> list[Finding]:
+        with Reports.open(self.url) as reports:
+            return list(reports.verify(running=running))
+
+    def fail_at(self, statement: int) -> Callable[[], None]:
+        """Lets the database refuse the n-th statement from now; gives the way to end that."""
+        left = [statement]
+
+        def refuse(*_: object) -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                raise OperationalError("planted", None, Exception("planted failure"))
+
+        event.listen(self.engine, "before_cursor_execute", refuse)
+        return lambda: event.remove(self.engine, "before_cursor_execute", refuse)
