@@ -104,7 +104,7 @@ class PluginManager:
             for name, offer in sorted(offers.items(), key=lambda item: (item[1].found != _BUILT_IN, item[0]))
         ]
 
-    # --- finding -------------------------------------------------------------------------------------------------------
+    # --- finding -----------------------------------------------------------------------------------------------------
 
     def _plugin_folder(self) -> str:
         return os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
@@ -129,8 +129,7 @@ class PluginManager:
 
     def _collect(self) -> None:
         for hook in _KINDS:
-            # The first registered are the built-ins; pluggy lists the last first.
-            for answer in reversed(getattr(self._hooks.hook, hook).get_hookimpls()):
+            for answer in getattr(self._hooks.hook, hook).get_hookimpls():
                 plugin, found = self._found[id(answer.plugin)]
                 for name, factory in _answered(answer.function, hook, plugin, found).items():
                     self._add(hook, name, _Offer(factory, plugin, found))
@@ -168,7 +167,7 @@ class PluginManager:
             )
         self._add(hook, path, _Offer(next(iter(offers.values())), path, found))
 
-    # --- choosing and making ---------------------------------------------------------------------------------------------
+    # --- choosing and making -----------------------------------------------------------------------------------------
 
     def _named(self, hook: str) -> str:
         conf = self._configuration
@@ -292,9 +291,8 @@ def _answered(answer: Callable[[], object], hook: str, plugin: str, found: str) 
 def _require(made: object, protocol: type, hook: str, name: str, offer: _Offer) -> None:
     if isinstance(made, protocol):
         return
-    wanted = [part for part in ("schemes", "start", "resolve", "cancel_all", "close") if hasattr(protocol, part)]
-    wanted += [part for part in getattr(protocol, "__annotations__", {}) if part not in wanted]
-    missing = ", ".join(part for part in wanted if not hasattr(made, part))
+    wanted = {*vars(protocol), *protocol.__annotations__}
+    missing = ", ".join(sorted(part for part in wanted if not part.startswith("_") and not hasattr(made, part)))
     raise UserMistake(
         f'{_KINDS[hook]} "{name}" ({offer.found}) lacks {missing}',
         f"parcahyd.core.ports.{protocol.__name__} says what it needs",

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.argument("url")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
-    """Tell the story of one URL: why it is stored, refused, failed or not there.
+    """Tell the story of one URL: where it stands, and why.
 
     Its canonical form, its state with the reason and what can be done about it, whether the scope and robots.txt admit it
     and by which rule, the address of its host, what was fetched so far, and when it is asked for next. URLs that the crawl

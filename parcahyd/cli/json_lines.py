@@ -21,7 +21,7 @@ class JsonLines:
     def __init__(self, output: BinaryIO, interval: float) -> None:
         self._output = output
         self._interval = interval
-        self._next = 0.0
+        self._next = interval
 
     def progress(self, snapshot: Progress) -> None:
         if snapshot.seconds >= self._next:
@@ -36,5 +36,6 @@ class JsonLines:
 
     def _write(self, event: str, told: Progress | RunSummary) -> None:
         line = {"event": event, "time": round(time.time(), 3), **msgspec.structs.asdict(told)}
+        line["seconds"] = round(told.seconds, 3)
         self._output.write(msgspec.json.encode(line) + b"\n")
         self._output.flush()

@@ -67,7 +67,7 @@ def _head(snapshot: Progress) -> RenderableType:
         f"LocalQ {sum(worker.waiting for worker in snapshot.workers):,}, "
         f"buffer {snapshot.buffer_records:,} ({size(snapshot.buffer_bytes)}), {plural(snapshot.open_visits, 'open visit')}",
     )
-    grid.add_row("others", f"{snapshot.failed:,} failed, {snapshot.refused:,} refused, {snapshot.gone:,} gone")
+    grid.add_row("not stored", f"{snapshot.failed:,} failed, {snapshot.refused:,} refused, {snapshot.gone:,} gone")
     grid.add_row("reasons", counts(snapshot.reasons, most=5) or "none")
     return grid
 

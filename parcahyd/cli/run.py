@@ -38,7 +38,7 @@ __all__ = ["command"]
 def command(
     folder: Path | None, overrides: tuple[str, ...], seeds: tuple[str, ...], forever: bool, interval: float, quiet: bool
 ) -> int:
-    """Crawl until nothing is due, or go on where a crawl was stopped.
+    """Crawl until nothing is due; go on where a run stopped.
 
     The links of every stored page are followed within the scope (by default the seeds' own sites), as robots.txt
     allows, one request per second and host. A page that is stored and fresh is not asked for again.

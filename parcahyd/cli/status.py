@@ -25,7 +25,7 @@ _TOP = 10
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Show how much is stored, what is waiting, and how the last run went.
+    """Show what is stored, what waits, and how the last run went.
 
     It only reads, and may be asked while a crawl runs.
 

@@ -127,11 +127,12 @@ def _origin(story: UrlStory) -> Iterator[str]:
 
 def _history(story: UrlStory) -> Iterator[str]:
     if story.checked_at is None:
-        yield _line("asked", "never")
+        yield _line("checked", "never")
         return
     status = f", status {story.status}" if story.status else ""
     tries = f", {plural(story.tries, 'failure')} in a row" if story.tries else ""
-    yield _line("asked", f"{moment(story.checked_at)}{status}{tries}; {story.changes} of {story.checks} checks found a change")
+    changes = f"; {story.changes:,} of {plural(story.checks, 'check')} found a change" if story.checks else ""
+    yield _line("checked", f"{moment(story.checked_at)}{status}{tries}{changes}")
     if story.document is not None:
         document = story.document
         kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)

@@ -22,12 +22,17 @@ _HEADING = "state    reason              status  depth  url"
 
 
 @click.command()
-@click.option("--state", type=click.Choice([state.word for state in State]), help="Only URLs in this state.")
+@click.option(
+    "--state",
+    type=click.Choice([state.word for state in State]),
+    metavar="STATE",
+    help="Only URLs in this state: known, stored, failed, refused or gone.",
+)
 @click.option("--site", metavar="HOST", help="Only URLs of this site: a host, or scheme://host[:port].")
 @click.option("--jsonl", is_flag=True, help="One JSON object per line, with every field.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, site: str | None, jsonl: bool) -> None:
-    """List the URLs of the crawl with state, reason, last status and depth.
+    """List the URLs with their state, reason, status and depth.
 
     The list is written as it is read, however long it is, and may be asked for while a crawl runs. A dash stands for
     "none". docs/life-of-a-url.md explains states and reasons.

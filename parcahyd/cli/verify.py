@@ -28,11 +28,13 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per finding and line; nothing where nothing was found.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
-    """Check the whole database: every document, URL, site and reference.
+    """Check that everything in the database is as it must be.
 
-    Documents are unpacked and compared with their SHA-256, states with their reasons, counts with what they count. One line
-    is written for each finding, and the exit code is then 1. It only reads, and may be asked while a crawl runs; when none
-    runs it checks more, and a run that is started meanwhile has to wait.
+    Every document is unpacked and compared with its SHA-256, every state with its reason, every count with what it counts,
+    and every reference must lead somewhere. One line is written for each finding, and the exit code is then 1.
+
+    It only reads, and may be asked while a crawl runs. When none runs it checks more, and a run that is started meanwhile
+    has to wait.
 
     \b
     Examples:

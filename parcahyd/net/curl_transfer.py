@@ -185,7 +185,11 @@ class Transfer:
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         if status < 200:
             return self._failure(DownloadFault.PROTOCOL, f"status {status} is not a final answer")
-        return DownloadResult(status, final_headers(self._lines), b"".join(self._chunks), self._peer)
+        headers = final_headers(self._lines)
+        if headers is None:
+            # libcurl takes the end of the connection for the end of the headers, and the answer for an empty one.
+            return self._failure(DownloadFault.TRUNCATED, "the headers broke off")
+        return DownloadResult(status, headers, b"".join(self._chunks), self._peer)
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
@@ -200,9 +204,10 @@ class Transfer:
         return DownloadResult(peer=self._peer, fault=fault, detail=detail)
 
 
-def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]]:
+def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
     """The headers of the last answer among a transfer's header lines, without the trailers that may follow its body.
 
+    None where they are not complete.
     Interim answers (RFC 9110, section 15.2) come first, each with its own status line and blank line.
     """
     headers: list[tuple[str, str]] = []
@@ -220,7 +225,7 @@ def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]]:
         else:
             name, _, value = line.decode("latin-1").partition(":")
             headers.append((name, value.strip()))
-    return headers
+    return headers if block_over else None
 
 
 def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:

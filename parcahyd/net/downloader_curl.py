@@ -4,7 +4,8 @@
 woken; the loop wakes it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
 between a ready socket and `done`.
 
-ftp: a file that was transferred has status 200 and no headers; a folder's body is the listing as the server sends it.
+ftp: a file that was transferred has status 200 and no headers, and so has a folder, whose body is the server's listing; what
+the server does not have is a 404.
 """
 
 from __future__ import annotations

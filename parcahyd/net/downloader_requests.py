@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
+import ipaddress
+import re
 from http.client import IncompleteRead
-from http.cookiejar import DefaultCookiePolicy
+from typing import Any
 
 import requests
 from urllib3.exceptions import (
@@ -14,6 +15,7 @@ from urllib3.exceptions import (
     DecodeError,
     HTTPError,
     NewConnectionError,
+    ProtocolError,
     ReadTimeoutError,
     SSLError,
 )
@@ -28,6 +30,7 @@ from parcahyd.net.threaded_downloader import ThreadedDownloader
 __all__ = ["RequestsDownloader"]
 
 _CHUNK = 16 * 1024
+_VISIBLE = re.compile(r"[!-~]+").fullmatch
 
 # What urllib3 decodes on every installation; brotli and zstandard would need packages that may not be there.
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
@@ -50,14 +53,10 @@ class RequestsDownloader(ThreadedDownloader):
 
     def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(conf, loop)
+        # The adapter alone, without a Session: a Session reads a redirect's body whole, whatever its size, keeps cookies, and
+        # takes proxies and credentials from the environment.
         self._adapter = PinnedAdapter(authorities_file(conf.CaFile), conf.HostConnections, 4 * conf.Connections)
-        self._session = requests.Session()
-        # Neither proxies nor credentials come from the environment.
-        self._session.trust_env = False
-        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        self._session.mount("http://", self._adapter)
-        self._session.mount("https://", self._adapter)
-        self._timeouts = (conf.TimeoutConnect or None, conf.TimeoutIdle or None)
+        self._timeouts: Any = (conf.TimeoutConnect or None, conf.TimeoutIdle or None)
 
     def fetch(self, request: DownloadRequest) -> DownloadResult:
         try:
@@ -73,12 +72,10 @@ class RequestsDownloader(ThreadedDownloader):
 
     def close(self) -> None:
         super().close()
-        self._session.close()
+        self._adapter.close()
 
     def _get(self, request: DownloadRequest) -> DownloadResult:
-        deadline = time.monotonic() + (self.conf.TimeoutTotal or float("inf"))
-        prepared = _prepared(request)
-        with self._session.send(prepared, stream=True, allow_redirects=False, timeout=self._timeouts) as response:
+        with self._adapter.send(_prepared(request), stream=True, timeout=self._timeouts) as response:
             connection = response.raw.connection
             peer = connection.peer if isinstance(connection, PinnedConnection) else ""
             headers = list(response.raw.headers.iteritems())
@@ -88,21 +85,32 @@ class RequestsDownloader(ThreadedDownloader):
             if not _decodable(response.headers.get("Content-Encoding", "")):
                 detail = f"content coding {response.headers['Content-Encoding']}"
                 return DownloadResult(peer=peer, fault=DownloadFault.CONTENT_CODING, detail=detail)
-            chunks: list[bytes] = []
-            size = 0
-            for chunk in response.raw.stream(_CHUNK, decode_content=True):
-                size += len(chunk)
-                if size > request.max_bytes:
-                    detail = "the decoded body is larger than allowed"
-                    return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail=detail)
-                if time.monotonic() > deadline:
-                    detail = f"not complete after {self.conf.TimeoutTotal:g} s"
-                    return DownloadResult(peer=peer, fault=DownloadFault.TIMEOUT, detail=detail)
-                chunks.append(chunk)
-        return DownloadResult(response.status_code, headers, b"".join(chunks), peer)
+            try:
+                body = _body(response, request.max_bytes)
+            except ProtocolError as error:
+                return DownloadResult(peer=peer, fault=DownloadFault.TRUNCATED, detail=str(error))
+            if body is None:
+                detail = "the decoded body is larger than allowed"
+                return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail=detail)
+        return DownloadResult(response.status_code, headers, body, peer)
+
+
+def _body(response: requests.Response, most: int) -> bytes | None:
+    """The decoded body, or None where it is larger than `most`. TimeoutTotal is watched from outside (`abandon`)."""
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in response.raw.stream(_CHUNK, decode_content=True):
+        size += len(chunk)
+        if size > most:
+            return None
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def _prepared(request: DownloadRequest) -> PinnedRequest:
+    if not _VISIBLE(request.url):
+        # urllib would quietly take line breaks out.
+        raise ValueError("the URL holds a space, a control character or one that is not ASCII")
     headers = dict(request.headers)
     headers["Accept-Encoding"] = "gzip, deflate"
     if not any(name.lower() == "user-agent" for name in headers):
@@ -111,7 +119,8 @@ def _prepared(request: DownloadRequest) -> PinnedRequest:
     prepared.prepare(method="GET", url=request.url, headers=headers)
     # requests rewrites percent escapes; what was checked against robots.txt is what the server must see.
     prepared.url = request.url
-    prepared.pin = (request.address, request.port)
+    # A name in the place of the address would be resolved by the socket.
+    prepared.pin = (str(ipaddress.ip_address(request.address)), request.port)
     return prepared
 
 

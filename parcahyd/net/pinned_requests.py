@@ -94,6 +94,8 @@ class PinnedAdapter(HTTPAdapter):
         if not isinstance(request, PinnedRequest) or not request.url:
             raise requests.exceptions.InvalidURL("a request without a pinned address")
         url = urlsplit(request.url)
+        if url.scheme not in ("http", "https"):
+            raise requests.exceptions.InvalidSchema(f"{url.scheme} is not served")
         key = (url.scheme, url.hostname or "", url.port, request.pin)
         with self._lock:
             pool = self._pools.get(key)

@@ -67,10 +67,13 @@ class DnspythonResolver:
             name = dns.name.from_text(host, dns.name.root)
         except (dns.exception.DNSException, UnicodeError) as error:
             raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
+        if name == dns.name.root:
+            raise ResolutionFailed(Reason.DNS_NO_NAME, "the host is empty")
         ipv4 = self._records(name, dns.rdatatype.A)
-        if ipv4.reason is Reason.DNS_NO_NAME:
-            # A name that does not exist does so for every type (RFC 8020, section 2).
-            raise ResolutionFailed(Reason.DNS_NO_NAME, ipv4.detail)
+        if ipv4.reason in (Reason.DNS_NO_NAME, Reason.DNS_TIMEOUT):
+            # A name that does not exist does not for any type (RFC 8020, section 2), and whoever kept silent is not waited for
+            # a second time.
+            raise ResolutionFailed(ipv4.reason, ipv4.detail)
         ipv6 = self._records(name, dns.rdatatype.AAAA)
         addresses = ipv4.addresses + ipv6.addresses
         if not addresses:
@@ -143,7 +146,7 @@ def _nameservers(entries: Iterable[str]) -> Iterable[dns.nameserver.Nameserver]:
 
 
 def _address_and_port(entry: str) -> tuple[str, str]:
-    if entry.startswith("["):
+    if entry.startswith("[") and "]" in entry:
         address, _, port = entry[1:].partition("]")
         return address, port.removeprefix(":") or "53"
     if entry.count(":") == 1:

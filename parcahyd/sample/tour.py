@@ -5,6 +5,7 @@ Every command is shown before it runs, so that the tour can be repeated by hand.
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -26,12 +27,14 @@ def tour(folder: Path) -> int:
     with SampleServer() as server:
         _say(f"# The Kettle Museum, a sample site, is served at {server.url} while it is being crawled.")
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
+        forbidden = f"{server.url}private/ledger.html"
         code = _command(folder, "run", "--seed", server.url, *settings)
-        served = server.url
-    for command in (["status"], ["urls"], ["explain", f"{served}private/ledger.html"], ["verify"]):
+    for command in (["status"], ["urls"], ["explain", forbidden, *settings], ["verify"]):
         code = code or _command(folder, *command)
     if not code:
-        _say(f"\n# Everything is in {folder / 'crawl.db'}. Go on from there: cd {shlex.quote(str(folder))}")
+        program = shlex.join([os.path.relpath(sys.executable, folder), "-m", "parcahyd"])
+        _say(f"\n# Everything is in {folder / 'crawl.db'}. To look further:")
+        _say(f"#   cd {shlex.quote(str(folder))}; {program} --help")
     return code
 
 

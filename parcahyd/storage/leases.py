@@ -52,7 +52,7 @@ class Leases:
             limited(again.where(sites.c.again_at < bindparam("before"), *ready), most), "before", "now", "now", "most"
         )
         self._next_due = writer.prepare(limited(due, ONE))
-        self._next_again = writer.prepare(limited(again.where(sites.c.again_at >= bindparam("now")), ONE), "now")
+        self._next_again = writer.prepare(limited(again.where(sites.c.again_at >= bindparam("before")), ONE), "before")
         self._next_spared = writer.prepare(
             select(func.min(later(sites.c.not_before, sites.c.errand_until))).where(
                 is_again, sites.c.again_at < bindparam("before")
@@ -106,10 +106,10 @@ class Leases:
             most = count - len(pairs)
             picked = [site for site in self._pick(most, now, again_before) if site not in looked_at]
             if not picked:
-                return pairs, self._next(now, again_before)
+                return pairs, self._next(again_before)
             looked_at.update(picked)
             self._fill(pairs, picked, now, again_before, visit_pages, meta_keys)
-        return pairs, now if self._pick(1, now, again_before) else self._next(now, again_before)
+        return pairs, now if self._pick(1, now, again_before) else self._next(again_before)
 
     def _pick(self, most: int, now: float, again_before: float) -> list[int]:
         found = [*self._writer.rows(self._due, now, most), *self._writer.rows(self._again, again_before, now, now, most)]
@@ -164,12 +164,12 @@ class Leases:
             row.robots_detail,
         )
 
-    def _next(self, now: float, again_before: float) -> float | None:
+    def _next(self, again_before: float) -> float | None:
         """When the next site falls due. Sites with something to look at again that are still spared are few."""
         moments = [row[0] for row in self._writer.rows(self._next_due)]
         moments += [row[0] for row in self._writer.rows(self._next_spared, again_before)]
-        if again_before >= now:  # refreshing for ever: what is due later counts too
-            moments += [row[0] for row in self._writer.rows(self._next_again, now)]
+        if again_before > self._state.started_at:  # refreshing for ever: what is due later counts too
+            moments += [row[0] for row in self._writer.rows(self._next_again, again_before)]
         return earliest(*moments)
 
     def clear_strays(self) -> None:

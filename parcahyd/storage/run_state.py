@@ -16,6 +16,7 @@ class RunState:
 
     def __init__(self) -> None:
         self.run = 0
+        self.started_at = 0.0
         self.work = WorkConf()
         self.visits: dict[int, int] = {}
         """The open visits and their sites. A record of any other visit is late and changes nothing."""
@@ -23,8 +24,8 @@ class RunState:
         """Open visits whose address did not answer."""
         self._given = 0
 
-    def start(self, run: int, work: WorkConf) -> None:
-        self.run, self.work = run, work
+    def start(self, run: int, work: WorkConf, now: float) -> None:
+        self.run, self.work, self.started_at = run, work, now
         self.visits.clear()
         self.blanked.clear()
         self._given = 0

@@ -101,7 +101,7 @@ class SiteRows:
         """Id and membership of the scope of each site; those that were never seen are made."""
         found: dict[Origin, tuple[int, bool]] = {}
         missing: list[Origin] = []
-        for origin in set(origins):
+        for origin in dict.fromkeys(origins):
             if site := self._cache.get(origin):
                 found[origin] = site
             else:
@@ -149,7 +149,7 @@ class SiteRows:
     def widen(self, origins: Iterable[Origin], now: float) -> None:
         """Takes the sites of seeds into the scope, and with them every site that the scope then admits."""
         scope = self.scope
-        new = [origin for origin in set(origins) if not scope.admits(*origin)]
+        new = [origin for origin in dict.fromkeys(origins) if not scope.admits(*origin)]
         for origin in new:
             scope.add_seed(*origin)
         if not new:

@@ -101,7 +101,7 @@ class Store:
         self._sites.forget()
         with self._writer.transaction():
             number, changed = self._runs.begin(configuration, now)
-            self._state.start(number, configuration.work)
+            self._state.start(number, configuration.work, now)
             orphans = self._leases.orphans()
             self._leases.recover(orphans, now, {})
             self._runs.apply(changed, now)
@@ -131,8 +131,8 @@ class Store:
         """Gives out up to `count` sites with something to do, earliest first, each as a new visit.
 
         Due is what is known or failed and its time has come, and what is stored, refused or gone and was due before
-        `again_before` (the start of the run, or now for a crawl that refreshes for ever). The second value says when the
-        next site falls due under the same rules: a moment that is past if more sites are due than were asked for, None if
+        `again_before` (the start of the run; a later moment for a crawl that refreshes for ever). The second value says when
+        the next site falls due under the same rules: a moment that is past if more sites are due than were asked for, None if
         none will ever be.
         """
         doubtful, self._doubtful = self._doubtful, True

@@ -79,6 +79,14 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_pages_can_be_typed(page: Path) -> None:
+    for name, rest in re.findall(r"(?:^ {4}|`|\$ )parcahyd ([a-z]+)([^`\n#]*)", page.read_text(encoding="utf-8"), re.MULTILINE):
+        assert name in COMMANDS, name
+        options = {option for parameter in _command(name).params for option in (*parameter.opts, "--help")}
+        assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= options, rest
+
+
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(r"^\d+\. \[.*?\]\((.*?)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)

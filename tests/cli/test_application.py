@@ -34,7 +34,7 @@ def _raising(error: BaseException) -> Callable[[], None]:
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
-    assert capsys.readouterr().out.startswith("Usage: parcahyd [OPTIONS] COMMAND")
+    assert capsys.readouterr().out.startswith("Usage: parcahyd [OPTIONS] [COMMAND]")
 
 
 def test_the_help_lists_every_command_with_a_whole_sentence(capsys: pytest.CaptureFixture[str]) -> None:

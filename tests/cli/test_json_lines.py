@@ -38,12 +38,12 @@ def test_one_line_per_interval_of_the_run() -> None:
     lines = JsonLines(output, interval=5.0)
     for half_seconds in range(21):
         lines.progress(msgspec.structs.replace(SNAPSHOT, seconds=half_seconds / 2))
-    assert [(line["event"], line["seconds"]) for line in _lines(output)] == [("progress", at) for at in (0.0, 5.0, 10.0)]
+    assert [(line["event"], line["seconds"]) for line in _lines(output)] == [("progress", 5.0), ("progress", 10.0)]
 
 
 def test_a_line_has_the_whole_snapshot() -> None:
     output = io.BytesIO()
-    JsonLines(output, interval=5.0).progress(SNAPSHOT)
+    JsonLines(output, interval=0.0).progress(SNAPSHOT)
     (line,) = _lines(output)
     assert line.pop("event") == "progress"
     assert line.pop("time") > 1_600_000_000

@@ -18,18 +18,18 @@ def _write(crawl: Crawl, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
-        ("WorkConf.toml", "# speed\nHostDelai = 1\n", ("WorkConf.toml:2", "HostDelai", "HostDelay")),
-        ("MapConf.toml", "\n\nNameserver = []\n", ("MapConf.toml:3", "Nameserver", "Nameservers")),
-        ("WorkConf.toml", 'HostDelay = "fast"\n', ("WorkConf.toml:1", "HostDelay")),
-        ("WorkConf.toml", "MaxSize = 0\n", ("WorkConf.toml:1", "MaxSize")),
-        ("WorkConf.toml", 'Scope = "planet"\n', ("WorkConf.toml:1", "Scope")),
+        ("WorkConf.toml", "# speed\nHostDelai = 1\n", ("WorkConf.toml, line 2", "HostDelai", "HostDelay")),
+        ("MapConf.toml", "\n\nNameserver = []\n", ("MapConf.toml, line 3", "Nameserver", "Nameservers")),
+        ("WorkConf.toml", 'HostDelay = "fast"\n', ("WorkConf.toml, line 1", "HostDelay")),
+        ("WorkConf.toml", "MaxSize = 0\n", ("WorkConf.toml, line 1", "MaxSize")),
+        ("WorkConf.toml", 'Scope = "planet"\n', ("WorkConf.toml, line 1", "Scope")),
         ("WorkConf.toml", "HostDelay = \n", ("WorkConf.toml", "1")),
         ("MapConf.toml", 'AllowAddresses = ["127.0.0.300/8"]\n', ("AllowAddresses", "127.0.0.300/8")),
         ("WorkConf.toml", "LocalInstance = false\n", ("LocalInstance", "cluster")),
         ("MapConf.toml", 'DbUrl = "sqlite:///a.db"\n#', ("DbUrl",)),
         ("WorkConf.toml", 'DownloaderClass = "curly"\n', ("curly", "curl")),
         ("MapConf.toml", 'DnsResolverClass = "nobody.at.all"\n', ("nobody.at.all",)),
-        ("WorkConf.toml", 'DbUrl = "sqlite:////no/such/folder/crawl.db"\n', ("/no/such/folder",)),
+        ("WorkConf.toml", 'DbUrl = "sqlite:///MapConf.toml/crawl.db"\n', ("MapConf.toml/crawl.db",)),
         ("WorkConf.toml", 'DbUrl = "postgresql://127.0.0.1:1/none"\n', ("127.0.0.1",)),
         ("WorkConf.toml", 'DbUrl = "oracle:thin"\n', ("oracle",)),
     ],
@@ -50,7 +50,6 @@ def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words:
         (("--set", "Work.HostDelay", *_SEED), ("Work.HostDelay",)),
         (("--set", "Work.HostDelay=[1", *_SEED), ("Work.HostDelay",)),
         (("--seed", "not a url"), ("not a url",)),
-        (("--seed", "gopher://127.0.0.1/"), ("gopher",)),
         ((), ("--seed",)),
         (("--sed", "http://127.0.0.1:9/"), ("--seed",)),
     ],
@@ -58,6 +57,13 @@ def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words:
 def test_mistakes_on_the_command_line(crawl: CrawlFactory, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     mistaken = crawl()
     assert_user_mistake(mistaken.command("run", "--conf", str(mistaken.conf), *arguments), *words)
+
+
+def test_a_seed_that_no_downloader_serves_is_refused(crawl: CrawlFactory) -> None:
+    mistaken = crawl()
+    mistaken.run("gopher://127.0.0.1/")
+    ((state, reason),) = mistaken.states().values()
+    assert (state, reason) == ("refused", "scheme")
 
 
 def test_a_configuration_folder_that_is_not_there(crawl: CrawlFactory, tmp_path: Path) -> None:

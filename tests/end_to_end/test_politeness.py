@@ -33,7 +33,7 @@ def test_the_hosts_delay_is_kept_and_one_request_is_under_way(server: SiteServer
 def test_the_delay_outlives_the_run(server: SiteServer, crawl_on: CrawlFactory) -> None:
     listener = server.listen()
     server.put("", generated_site(5))
-    crawl = crawl_on({"Work.HostDelay": 2, "Work.HostConnections": 1, "Work.MaxPages": 1})
+    crawl = crawl_on({"Work.HostDelay": 2, "Work.HostConnections": 1, "Work.MaxPages": 1, "Work.WaitForRetries": 30})
     crawl.run(listener.url())
     first = list(server.log)
     crawl.run()

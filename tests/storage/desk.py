@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from sqlalchemy import Engine, Table, event, select
+from sqlalchemy import Connection, Engine, Table, create_engine, event, select
 from sqlalchemy.exc import OperationalError
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.refresh.schedule import NEVER
@@ -18,7 +19,7 @@ from parcahyd.storage.opening import open_engine
 from parcahyd.storage.packing import PackedPage, pack
 from parcahyd.storage.report_records import Finding
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.store import RunStart, Store, Written
+from parcahyd.storage.store import RunStart, Store
 from parcahyd.storage.tables import metadata, urls
 
 START = 1_000_000.0
@@ -33,6 +34,8 @@ class Desk:
         self.key_of = key_of
         self.now = START
         self.run_started = START
+        self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+        """Another way in, to see what is committed."""
         self.engine: Engine
         self.store: Store
         self._open()
@@ -43,6 +46,7 @@ class Desk:
 
     def close(self) -> None:
         self.store.close()
+        self.look.dispose()
 
     # --- runs -----------------------------------------------------------------------------------------------------------
 
@@ -145,9 +149,8 @@ class Desk:
     # --- a look inside --------------------------------------------------------------------------------------------------
 
     def rows(self, table: Table) -> list[dict[str, Any]]:
-        with self.engine.connect() as connection:
-            order = list(table.primary_key.columns) or list(table.columns)
-            return [dict(row._mapping) for row in connection.execute(select(table).order_by(*order))]
+        with self.look.connect() as connection:
+            return _rows(connection, table)
 
     def row(self, path: str) -> dict[str, Any]:
         (row,) = [row for row in self.rows(urls) if row["path"] == path]
@@ -159,7 +162,8 @@ class Desk:
             return {found.url: " ".join(filter(None, (found.state, found.reason))) for found in reports.urls()}
 
     def everything(self) -> dict[str, list[dict[str, Any]]]:
-        return {name: self.rows(table) for name, table in metadata.tables.items()}
+        with self.look.connect() as connection:
+            return {name: _rows(connection, table) for name, table in metadata.tables.items()}
 
     def findings(self, *, running: bool = True) -> list[Finding]:
         with Reports.open(self.url) as reports:
@@ -176,3 +180,8 @@ class Desk:
 
         event.listen(self.engine, "before_cursor_execute", refuse)
         return lambda: event.remove(self.engine, "before_cursor_execute", refuse)
+
+
+def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
+    order = list(table.primary_key.columns) or list(table.columns)
+    return [dict(row._mapping) for row in connection.execute(select(table).order_by(*order))]

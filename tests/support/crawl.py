@@ -1,9 +1,13 @@
-"""The command line as a user has it, for black-box tests: `python -m parcahyd` in a process of its own."""
+"""The command line as a user has it, for black-box tests.
+
+`run` and every command whose exit code and messages are tested are `python -m parcahyd` in a process of their own.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import signal
@@ -140,16 +144,7 @@ class Crawl:
         return self._good("show", url).out
 
     def show_all(self, urls: Iterable[str]) -> dict[str, bytes]:
-        """`parcahyd show` of many URLs, through the same entry point but in one process: an interpreter start each is slow."""
-        wanted = sorted(urls)
-        finished = self._python(_SHOW_ALL, str(self.conf), *wanted)
-        assert finished.code == 0, finished.err
-        shown: dict[str, bytes] = {}
-        rest = finished.out
-        for url in wanted:
-            length, _, rest = rest.partition(b"\n")
-            shown[url], rest = rest[: int(length)], rest[int(length) :]
-        return shown
+        return {url: self.show(url) for url in sorted(urls)}
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of what `show` gives for every stored document."""
@@ -160,15 +155,24 @@ class Crawl:
 
     def verify(self) -> None:
         """Fails the test with what `parcahyd verify` found."""
-        finished = self.command("verify", "--conf", str(self.conf))
+        finished = self._read("verify")
         assert finished.code == 0, f"{finished.text}\n{finished.err}"
 
     # --- inside --------------------------------------------------------------------------------------------------------
 
     def _good(self, command: str, *arguments: str) -> Finished:
-        finished = self.command(command, "--conf", str(self.conf), *arguments)
+        finished = self._read(command, *arguments)
         assert finished.code == 0, f"{command} {arguments}: exit {finished.code}\n{finished.err}"
         return finished
+
+    def _read(self, command: str, *arguments: str) -> Finished:
+        """A reading command through the program's entry point, in this process: an interpreter takes longer to start."""
+        from parcahyd.cli import main
+
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([command, "--conf", str(self.conf), *arguments])
+        return Finished(code, _written(out), _written(err).decode())
 
     def _run_arguments(self, seeds: Iterable[str], sets: Mapping[str, Setting] | None) -> list[str]:
         arguments = ["run", "--conf", str(self.conf)]
@@ -179,12 +183,9 @@ class Crawl:
         return arguments
 
     def _popen(self, arguments: Iterable[str], output: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
-        return self._spawn(["-m", "parcahyd", *arguments], output)
-
-    def _spawn(self, arguments: list[str], output: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
         environment = {**os.environ, self.mark: "1", "PYTHONPATH": os.pathsep.join(map(str, self.python_path))}
         return subprocess.Popen(
-            [sys.executable, *arguments],
+            [sys.executable, "-m", "parcahyd", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output != subprocess.PIPE else subprocess.PIPE,
@@ -192,36 +193,18 @@ class Crawl:
             cwd=self.folder,  # nothing may depend on the current directory
         )
 
-    def _python(self, program: str, *arguments: str, timeout: float = 60) -> Finished:
-        with self._spawn(["-c", program, *arguments]) as process:
-            out, err = process.communicate(timeout=timeout)
-        return Finished(process.returncode, out, err.decode(errors="replace"))
+
+def _written(stream: io.TextIOWrapper) -> bytes:
+    stream.flush()
+    buffer = stream.detach()
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue()
 
 
 class CrawlFactory(Protocol):
     """Makes a crawl in the test's folder and on its database."""
 
     def __call__(self, settings: Mapping[str, Setting | None] | None = None) -> Crawl: ...
-
-
-# Every document goes to a file of its own, as `parcahyd show URL > FILE` would have it, then after its length to the pipe.
-_SHOW_ALL = """
-import os, sys, tempfile
-from parcahyd.cli import main
-conf, *urls = sys.argv[1:]
-real = os.dup(1)
-for url in urls:
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), 1)
-        code = main(["show", "--conf", conf, url])
-        sys.stdout.flush()
-        if code:
-            sys.exit(f"show {url}: exit {code}")
-        file.seek(0)
-        body = file.read()
-    with os.fdopen(os.dup(real), "wb") as out:
-        out.write(b"%d\\n%s" % (len(body), body))
-"""
 
 
 @dataclass

@@ -130,6 +130,7 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
             while number < kills and running.process.poll() is None:
                 torture.disturb(running, number, kills)
                 number += 1
+            running.wait(120)
     crawl.run(*seeds, timeout=120)
 
     assert crawl.states() == calm.states()

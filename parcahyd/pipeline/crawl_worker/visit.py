@@ -286,10 +286,8 @@ class Visit:
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
             return
-        if item.hops >= self._work.MaxRedirects:
-            self._bad(item, Event.REFUSAL, Reason.REDIRECTS, now, NEVER, detail=f"leads on to {target}", status=result.status)
-            return
-        if target.startswith(self.origin + "/"):
+        # One hop too many: the target is recorded with the redirect, and refused there.
+        if item.hops < self._work.MaxRedirects and target.startswith(self.origin + "/"):
             path = target[len(self.origin) :]
             key = self._reader.is_new_path(path)
             if key is not None and self._known.is_whole and self._room.urls > 0:

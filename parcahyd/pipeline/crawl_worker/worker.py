@@ -16,7 +16,7 @@ from math import inf
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.messages import BufferRecord, RequestProcessed
-from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
+from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, VisitOver
 from parcahyd.pipeline.crawl_worker.known_urls import Room
@@ -178,6 +178,8 @@ class CrawlWorker:
                 f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
                 f"{result.peer or 'an address it does not name'}; it was thrown away"
             )
+        elif result.fault is DownloadFault.PLUGIN:
+            self._misbehaved(result.detail)
         now = self._clock.now()
         ready = visit.ready
         visit.answered(ask, result, foreign, now)

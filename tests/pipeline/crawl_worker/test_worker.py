@@ -260,8 +260,8 @@ def test_redirects_are_urls_of_their_own_and_chains_end() -> None:
     world = World(site, WorkConf(HostDelay=0.0, MaxRedirects=3))
     world.visit("/0")
     assert world.paths()[1:] == ["/0", "/1", "/2", "/3"]
-    assert [record.redirect for record in world.of(PageRecord)] == [f"http://site.example/{hop}" for hop in (1, 2, 3)]
-    assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/3", Reason.REDIRECTS.word)]
+    assert [record.redirect for record in world.of(PageRecord)] == [f"http://site.example/{hop}" for hop in (1, 2, 3, 4)]
+    assert [record.hops for record in world.of(PageRecord)] == [0, 1, 2, 3]  # The target of the last is refused when stored.
 
 
 def test_a_seed_s_redirect_target_is_a_seed_too() -> None:
@@ -330,6 +330,13 @@ def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
     assert [record.reason for record in world.of(BadRecord)] == [Reason.PEER.word]
     assert "127.0.0.1" in world.misbehaved[0]
     assert "curl" in world.misbehaved[0]
+
+
+def test_a_downloader_that_fails_is_named() -> None:
+    world = World({"/": DownloadResult(fault=DownloadFault.PLUGIN, detail="the downloader x raised ValueError")})
+    world.visit("/")
+    assert world.misbehaved == ["the downloader x raised ValueError"]
+    assert [record.reason for record in world.of(BadRecord)] == [Reason.PLUGIN.word]
 
 
 def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:

@@ -1,0 +1,66 @@
+"""`parcahyd plugins`: who answers which hook, and who is in use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.wording import plain
+
+if TYPE_CHECKING:
+    from parcahyd.config.schema import Configuration
+    from parcahyd.plugin_manager import PluginReport
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
+    """List the DNS resolvers and downloaders, and who provides them.
+
+    Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
+    DnsResolverClass or DownloaderClass names is marked as in use. docs/plugins.md says how to write one.
+
+    \b
+    Examples:
+      parcahyd plugins
+      parcahyd plugins --conf conf/ --json
+      parcahyd plugins --set Work.DownloaderClass=requests
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.plugin_manager import PluginManager
+
+    listing = PluginManager.load(configuration, check=False).listing()
+    in_use = _in_use(configuration)
+    if as_json:
+        import msgspec
+
+        told = [{**msgspec.structs.asdict(report), "in_use": in_use[report.hook] == report.name} for report in listing]
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        return
+    for hook, chosen in in_use.items():
+        _write_hook(hook, chosen, [report for report in listing if report.hook == hook])
+
+
+def _in_use(configuration: Configuration) -> dict[str, str]:
+    return {
+        "parcahyd_resolvers": configuration.map.DnsResolverClass,
+        "parcahyd_downloaders": configuration.work.DownloaderClass,
+    }
+
+
+def _write_hook(hook: str, chosen: str, offers: list[PluginReport]) -> None:
+    click.echo(hook)
+    names = max((len(plain(offer.name)) for offer in offers), default=0)
+    for offer in offers:
+        owner = "" if offer.found == "built-in" else f", plugin {offer.plugin}"
+        mark = ", in use" if offer.name == chosen else ""
+        click.echo(f"  {plain(offer.name):{names}}  {plain(offer.found + owner)}{mark}")
+    if chosen not in {offer.name for offer in offers}:
+        click.echo(f"  nobody provides {plain(chosen)!r}, which the configuration names")

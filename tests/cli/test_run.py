@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from parcahyd.cli import main
+from parcahyd.config.schema import Configuration
+from parcahyd.core.errors import CrawlBusy
+from parcahyd.core.progress import Observer, Progress, RunSummary
+
+from .conftest import Crawl
+
+SNAPSHOT = Progress(9.0, 4, 0, 0, 0, 0, 100, {}, 1.0, 0, 0, 0, 0, 0, ())
+SUMMARY = RunSummary("interrupted", 9.5, 5, 4, 0, 0, 0, 0, 100, {}, {"known": 3}, None)
+
+
+class FakeTopology:
+    """Stands for `parcahyd.topology.crawl`: remembers what it was asked and tells of a run of nine seconds."""
+
+    def __init__(self, code: int = 0, mistake: Exception | None = None) -> None:
+        self.code = code
+        self.mistake = mistake
+        self.asked: list[tuple[Configuration, tuple[str, ...], bool]] = []
+
+    def __call__(self, configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
+        self.asked.append((configuration, tuple(seeds), forever))
+        if self.mistake is not None:
+            raise self.mistake
+        observer.progress(SNAPSHOT)
+        observer.finished(SUMMARY)
+        return self.code
+
+
+@pytest.fixture
+def topology(monkeypatch: pytest.MonkeyPatch) -> FakeTopology:
+    fake = FakeTopology()
+    monkeypatch.setattr("parcahyd.topology.crawl", fake)
+    return fake
+
+
+def test_the_real_program_ends_with_a_summary(crawl: Crawl) -> None:
+    summary = json.loads(crawl.output.splitlines()[-1])
+    assert (summary["event"], summary["outcome"]) == ("summary", "done")
+    assert (summary["stored"], summary["refused"], summary["gone"], summary["failed"]) == (20, 1, 1, 0)
+    assert summary["reasons"] == {"robots": 1, "missing": 1}
+
+
+def test_seeds_and_settings_are_handed_on(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    seeds = ["http://a.example/", "http://b.example/"]
+    assert main(["run", "--forever", "--set", "Work.MaxPages=5", "--seed", seeds[0], "--seed", seeds[1]]) == 0
+    ((configuration, given, forever),) = topology.asked
+    assert given == tuple(seeds)
+    assert forever
+    assert configuration.work.MaxPages == 5
+    lines = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["progress", "summary"]
+
+
+def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    topology.code = 130
+    assert main(["run", "--interval", "60"]) == 130
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    assert json.loads(line)["outcome"] == "interrupted"
+
+
+def test_quiet_says_nothing(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["run", "--quiet"]) == 0
+    assert capfdbinary.readouterr() == (b"", b"")
+
+
+def test_a_busy_crawl_is_one_line(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    topology.mistake = CrawlBusy("another run is working on this database", "wait for it")
+    assert main(["run"]) == 2
+    assert capfdbinary.readouterr() == (b"", b"parcahyd: another run is working on this database (wait for it)\n")

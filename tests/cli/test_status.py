@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from parcahyd.cli import main
+from parcahyd.cli.status import status_lines
+from parcahyd.storage.report_records import RunReport, SparedSite, StatusReport
+
+from .conftest import Crawl
+
+EMPTY = StatusReport(
+    states={"known": 0, "stored": 0, "failed": 0, "refused": 0, "gone": 0},
+    reasons=(),
+    sites=0,
+    sites_in_scope=0,
+    seeds=0,
+    documents=0,
+    document_bytes=0,
+    stored_bytes=0,
+    fetches=0,
+    last_run=None,
+    spared=(),
+    top_sites=(),
+    due_now=0,
+    due_later=0,
+    next_due=None,
+    next_again=None,
+)
+NOW = 1_700_000_000.0
+
+
+def _lines(**changes: object) -> list[str]:
+    return list(status_lines(msgspec.structs.replace(EMPTY, **changes), "sqlite:///x.db", NOW))
+
+
+def test_a_finished_crawl_for_people(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("status")) == 0
+    output = capsys.readouterr().out
+    for words in (
+        "urls       23: 0 known, 20 stored, 0 failed, 2 refused, 1 gone\n",
+        "  refused  robots 1, scope 1\n",
+        "documents  18 (",
+        "sites      2, 1 in scope; 1 seed\n",
+        "waiting    nothing\n",
+        "last run   number 1, started ",
+        f"\n{crawl.site.rstrip('/')} ",
+    ):
+        assert words in output
+
+
+def test_a_finished_crawl_for_programs(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("status", "--json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["states"] == {"known": 0, "stored": 20, "failed": 0, "refused": 2, "gone": 1}
+    assert told["documents"] == 18
+    assert told["database"].startswith("sqlite:///")
+    assert told["last_run"]["outcome"] == "done"
+
+
+def test_no_crawl_yet_is_a_mistake_with_a_remedy(
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    conf = tmp_path_factory.mktemp("empty")
+    (conf / "MapConf.toml").touch()
+    assert main(["status", "--conf", str(conf)]) == 2
+    assert "parcahyd run" in capsys.readouterr().err
+    assert not (conf / "crawl.db").exists()
+
+
+def test_what_waits_and_who_is_spared() -> None:
+    spared = SparedSite(site="http://down.example", until=NOW + 60, reason="connect", sentence="No connection.", failures=3)
+    lines = _lines(due_now=3, due_later=4, next_due=NOW + 90, next_again=NOW - 5, spared=(spared,))
+    assert "waiting    3 due now, 4 later; next 2023-11-14 22:14:50Z (in 1 min 30 s)" in lines
+    assert "revisit    next now (since 2023-11-14 22:13:15Z)" in lines
+    assert lines[-1] == "spared     http://down.example until 2023-11-14 22:14:20Z (in 1 min): No connection."
+
+
+def test_a_run_that_did_not_end() -> None:
+    run = RunReport(run=7, version="0.1.0", started_at=NOW - 120, ended_at=None, outcome=None, counts={})
+    assert _lines(last_run=run)[-1] == (
+        "last run   number 7, started 2023-11-14 22:11:20Z, not ended after 2 min: it is running, or it was killed"
+    )
+
+
+def test_a_runs_rate() -> None:
+    counts = {"requests": 60, "stored": 40, "unchanged": 8, "gone": 2, "refused": 5}
+    run = RunReport(run=2, version="0.1.0", started_at=NOW - 10, ended_at=NOW, outcome="done", counts=counts)
+    assert _lines(last_run=run)[-1].endswith("done after 10 s, 5.0 pages per second")

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from parcahyd.cli.story import story_lines
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.storage.report_records import UrlStory
+
+NOW = 1_700_000_000.0
+CONFIGURATION = Configuration(MapConf(), WorkConf())
+STORY = UrlStory(
+    url="http://host.example/page",
+    site="http://host.example",
+    in_scope=True,
+    addresses=(),
+    addresses_expire=0.0,
+    robots=None,
+    visiting=False,
+    not_before=0.0,
+    site_reason=None,
+    site_failures=0,
+    state="known",
+    reason=None,
+    sentence="",
+    detail="",
+    depth=1,
+    hops=0,
+    seed=False,
+    via=None,
+    first_seen=NOW - 60,
+    checked_at=None,
+    tries=0,
+    status=None,
+    etag="",
+    modified="",
+    checks=0,
+    changes=0,
+    changed_at=None,
+    next_visit=NOW - 60,
+    redirect=None,
+    document=None,
+    fetches=(),
+    twins=(),
+)
+
+
+def _lines(configuration: Configuration = CONFIGURATION, **changes: object) -> list[str]:
+    story = msgspec.structs.replace(STORY, **changes)
+    return list(story_lines(story.url, story.url, story, story, configuration, NOW))
+
+
+def test_a_url_that_waits() -> None:
+    assert _lines() == [
+        "url        http://host.example/page",
+        "state      known",
+        'scope      inside (Scope = "site")',
+        "robots     robots.txt of this site was not read yet",
+        "address    not known; the host is resolved when it is visited next",
+        "found      2023-11-14 22:12:20Z, 1 link away from a seed",
+        "checked    never",
+        "next       now (since 2023-11-14 22:12:20Z)",
+    ]
+    assert _lines(visiting=True)[-1] == "next       its site is being visited"
+
+
+def test_an_address_that_is_refused_comes_with_the_setting_that_allows_it() -> None:
+    refused: dict[str, Any] = {"state": "refused", "reason": "address", "sentence": "Not public.", "next_visit": None}
+    lines = _lines(url="http://192.168.7.9/", detail="192.168.7.9 leads to 192.168.7.9", **refused)
+    assert "remedy     If that network is yours to crawl, allow it: --set 'Map.AllowAddresses=[\"192.168.7.9/32\"]'" in lines
+    assert "address    192.168.7.9: not public, and not in AllowAddresses" in lines
+    lines = _lines(url="http://[fe80::1]/", **refused)
+    assert "remedy     If that network is yours to crawl, allow it: --set 'Map.AllowAddresses=[\"fe80::1/128\"]'" in lines
+    assert any('"NETWORK"' in line for line in _lines(**refused))
+
+
+def test_addresses_with_their_verdicts() -> None:
+    configuration = Configuration(MapConf(AllowAddresses=("10.0.0.0/8",)), WorkConf())
+    lines = _lines(configuration, addresses=("8.8.8.8", "10.1.2.3"), addresses_expire=NOW + 60)
+    assert "address    8.8.8.8: public" in lines
+    assert "address    10.1.2.3: not public, allowed by AllowAddresses" in lines
+    assert "           hold until 2023-11-14 22:14:20Z" in lines
+    assert "group      hosts on one address share AddressDelay 0.1 s and AddressConnections 8" in lines
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (RobotsStatus.ABSENT, "allowed: the site has no robots.txt"),
+        (RobotsStatus.ERROR, "nothing may be fetched for now: the server answered robots.txt with an error (HTTP 503)"),
+        (RobotsStatus.UNREACHABLE, "nothing may be fetched for now: robots.txt could not be fetched"),
+        (RobotsStatus.AWAITED, "nothing may be fetched for now: robots.txt lies on another site and is awaited"),
+    ],
+)
+def test_robots_that_could_not_be_read(status: RobotsStatus, words: str) -> None:
+    fact = RobotsFact(status, fetched_at=NOW - 10, expires_at=NOW - 1, detail="HTTP 503" if "503" in words else "")
+    assert f"robots     {words}; read 2023-11-14 22:13:10Z, to be read again" in _lines(robots=fact)
+
+
+def test_a_rule_of_a_stranger_cannot_steer_the_terminal() -> None:
+    fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nDisallow: /page\x1b]0;owned\x07\nDisallow: /p\n", NOW, NOW + 1)
+    (line,) = (line for line in _lines(robots=fact, detail="\x1b[2J") if line.startswith("robots"))
+    assert line.isprintable()
+    assert "forbidden for parcahyd by Disallow: /p (line 3)" in line
+
+
+def test_failures_and_a_site_that_is_spared() -> None:
+    lines = _lines(
+        state="failed",
+        reason="connect",
+        sentence="No connection.",
+        checked_at=NOW - 5,
+        tries=2,
+        site_reason="unreachable-site",
+        site_failures=3,
+        not_before=NOW + 60,
+        next_visit=NOW + 60,
+    )
+    assert "checked    2023-11-14 22:13:15Z, 2 failures in a row" in lines
+    assert "site       spared until 2023-11-14 22:14:20Z: unreachable-site, 3 visits in a row failed" in lines
+    assert lines[-1] == "next       2023-11-14 22:14:20Z (in 1 min)"
+
+
+def test_where_a_seed_led() -> None:
+    lines = _lines(seed=True, via="http://old.example/", hops=1)
+    assert "found      2023-11-14 22:12:20Z, where the seed http://old.example/ redirected to, 1 redirect led to it" in lines

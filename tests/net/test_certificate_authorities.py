@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import certifi
+import pytest
+
+from parcahyd.core.errors import ConfigurationError
+from parcahyd.net import certificate_authorities
+from parcahyd.net.certificate_authorities import authorities_file
+from tests.net.bench import AUTHORITY
+
+
+def test_the_configured_file_is_taken() -> None:
+    assert authorities_file(str(AUTHORITY)) == str(AUTHORITY)
+
+
+@pytest.mark.parametrize("name", ["none.pem", "."])
+def test_a_configured_file_that_cannot_be_read_is_never_replaced(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        authorities_file(str(tmp_path / name))
+
+
+def test_without_a_system_file_the_bundled_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = ssl.get_default_verify_paths()._replace(cafile="")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+    monkeypatch.setattr(certificate_authorities, "_SYSTEM_FILES", ())
+    assert authorities_file("") == certifi.where()
+
+
+def test_the_systems_file_comes_before_the_bundled_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = ssl.get_default_verify_paths()._replace(cafile=str(AUTHORITY))
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+    assert authorities_file("") == str(AUTHORITY)

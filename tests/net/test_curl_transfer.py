@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pycurl
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.net.curl_transfer import Transfer, final_headers
+from tests.net.bench import AUTHORITY
+
+
+@pytest.fixture
+def transfer() -> Iterator[Transfer]:
+    made = Transfer(WorkConf(), str(AUTHORITY))
+    made.begin(DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
+    yield made
+    made.close()
+
+
+def _ignore(_result: DownloadResult) -> None:
+    pass
+
+
+def test_headers_of_a_plain_answer() -> None:
+    lines = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/html\r\n", b"X-Empty:\r\n", b"X-Colon: a:b\r\n", b"\r\n"]
+    assert final_headers(lines) == [("Content-Type", "text/html"), ("X-Empty", ""), ("X-Colon", "a:b")]
+
+
+def test_interim_answers_and_trailers_are_left_out() -> None:
+    lines = [
+        *(b"HTTP/1.1 103 Early Hints\r\n", b"Link: </a>\r\n", b"\r\n"),
+        *(b"HTTP/1.1 103 Early Hints\r\n", b"Link: </b>\r\n", b"\r\n"),
+        *(b"HTTP/1.1 200 OK\r\n", b"X: final\r\n", b"\r\n"),
+        *(b"X: trailer\r\n", b"\r\n"),
+    ]
+    assert final_headers(lines) == [("X", "final")]
+
+
+def test_a_header_that_looks_like_a_status_line_hides_nothing() -> None:
+    lines = [b"HTTP/2 200 \r\n", b"First: 1\r\n", b"HTTP/1.1 404: no\r\n", b"Last: 2\r\n", b"\r\n"]
+    assert final_headers(lines) == [("First", "1"), ("HTTP/1.1 404", "no"), ("Last", "2")]
+
+
+def test_folded_lines_and_bytes_beyond_ascii() -> None:
+    lines = [b"HTTP/1.1 200 OK\n", b"X: one\n", b"\t two\xe9\n", b"\n"]
+    assert final_headers(lines) == [("X", "one two\xe9")]
+
+
+def test_no_lines_no_headers() -> None:
+    assert final_headers([]) == []
+
+
+def test_headers_without_an_end_are_none() -> None:
+    assert final_headers([b"HTTP/1.1 200 OK\r\n", b"X: 1\r\n"]) is None
+
+
+def test_a_socket_to_another_address_is_never_opened(transfer: Transfer) -> None:
+    assert transfer._open_socket(0, (2, 1, 6, ("192.0.2.9", 80))) == pycurl.SOCKET_BAD
+    result = transfer.finish(7, "could not connect")
+    assert (result.fault, result.peer) == (DownloadFault.CONNECT, "192.0.2.9")
+    assert "192.0.2.1" in result.detail
+
+
+def test_a_request_never_leaves_over_a_connection_to_another_address(transfer: Transfer) -> None:
+    assert transfer._approve_peer("192.0.2.1", "", 80, 0) == pycurl.PREREQFUNC_OK
+    assert transfer._approve_peer("192.0.2.9", "", 80, 0) == pycurl.PREREQFUNC_ABORT
+    result = transfer.finish(42, "aborted")
+    assert (result.fault, result.peer) == (DownloadFault.CONNECT, "192.0.2.9")
+
+
+def test_a_handle_forgets_the_request_before(transfer: Transfer) -> None:
+    transfer._take(b"x" * 1001)
+    assert transfer.finish(23, "").fault is DownloadFault.SIZE
+    transfer.begin(DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
+    transfer._take(b"x" * 1000)
+    result = transfer.finish(18, "cut")
+    assert (result.fault, result.peer, result.body) == (DownloadFault.TRUNCATED, "", b"")
+
+
+@pytest.mark.parametrize("address", ["pages.test", "", "1.2.3", "::1%lo", "127.0.0.1:80"])
+def test_only_an_address_can_be_pinned(transfer: Transfer, address: str) -> None:
+    with pytest.raises(OSError, match="illegal IP address"):
+        transfer.begin(DownloadRequest("http://pages.test/", address, 80, (), 1000), _ignore)

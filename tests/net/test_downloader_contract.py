@@ -1,0 +1,367 @@
+"""What every shipped downloader does alike. One suite, all of them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from parcahyd.core.ports import DownloadFault, DownloadResult
+from tests.net.bench import Bench, request_to
+from tests.net.web_server import Exchange, WebServer
+
+TLS = Path(__file__).parent / "tls"
+
+
+def _drip(exchange: Exchange, opening: bytes) -> None:
+    """A byte now and then, for ever: never idle, never complete."""
+    exchange.raw(opening)
+    while not exchange.server.web.over.wait(0.05):
+        exchange.raw(b"x")
+
+
+def _stall(exchange: Exchange, opening: bytes) -> None:
+    exchange.raw(opening)
+    exchange.server.web.over.wait(20)
+
+
+def test_an_answer_comes_with_status_headers_body_and_peer(bench: Bench, web: WebServer) -> None:
+    web.page("/a", b"hello", 200, (("X-One", "1"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("X-Latin", "caf\xe9")))
+    result = bench.get(f"http://pages.test:{web.port}/a", web.address, web.port)
+    assert (result.fault, result.status, result.body, result.peer) == (None, 200, b"hello", "127.0.0.1")
+    assert [value for name, value in result.headers if name == "Set-Cookie"] == ["a=1", "b=2"]
+    assert result.header("x-latin") == "caf\xe9"
+    assert ("X-One", "1") in list(result.headers)
+
+
+def test_a_request_is_what_it_was_given_with_host_and_codings_and_nothing_else(bench: Bench, web: WebServer) -> None:
+    given = (("User-Agent", "parcahyd/test"), ("Accept", "text/html"), ("If-None-Match", 'W/"x"'))
+    bench.get(f"http://pages.test:{web.port}/%7Ea/b%2Fc?q=%E4&x", web.address, web.port, headers=given)
+    bench.get(f"http://pages.test:{web.port}/bare", web.address, web.port)
+    full, bare = web.seen
+    assert full.path == "/%7Ea/b%2Fc?q=%E4&x"
+    assert {name.lower() for name, _ in full.headers} == {"host", "accept-encoding", "user-agent", "accept", "if-none-match"}
+    assert full.header("Host") == f"pages.test:{web.port}"
+    assert full.header("If-None-Match") == 'W/"x"'
+    assert {name.lower() for name, _ in bare.headers} == {"host", "accept-encoding"}
+
+
+def test_connections_are_kept_alive(bench: Bench, web: WebServer) -> None:
+    web.page("/a", b"x" * 1000)
+    for _ in range(5):
+        assert bench.get(f"http://pages.test:{web.port}/a", web.address, web.port).status == 200
+    assert len(web.seen) == 5
+    assert web.connections == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/sys/net"), reason="only Linux answers on all of 127.0.0.0/8")
+def test_one_name_pinned_to_two_addresses_is_never_mixed_up(bench: Bench) -> None:
+    with WebServer("127.0.0.2") as second, WebServer("127.0.0.3", second.port) as third:
+        for server in (second, third):
+            server.page("/who", server.address.encode())
+        for _ in range(3):
+            for server in (second, third):
+                result = bench.get(f"http://pages.test:{second.port}/who", server.address, server.port)
+                assert (result.body, result.peer) == (server.address.encode(), server.address)
+        assert (second.connections, third.connections) == (1, 1)
+
+
+def test_the_port_is_pinned_too(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"here")
+    result = bench.get("http://pages.test/", web.address, web.port)
+    assert result.body == b"here"
+    assert web.seen[0].header("Host") == "pages.test"
+
+
+def test_ipv6(bench: Bench) -> None:
+    if not _has_ipv6():
+        pytest.skip("this machine has no IPv6 loopback")
+    with WebServer("::1") as web:
+        web.page("/", b"six")
+        named = bench.get(f"http://pages.test:{web.port}/", "::1", web.port)
+        literal = bench.get(f"http://[::1]:{web.port}/", "::1", web.port)
+        spelled_out = bench.get(f"http://pages.test:{web.port}/", "0:0:0:0:0:0:0:1", web.port)
+        assert (named.body, named.peer) == (b"six", "::1")
+        assert (literal.body, literal.peer) == (b"six", "::1")
+        assert spelled_out.body == b"six"
+        assert web.seen[1].header("Host") == f"[::1]:{web.port}"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_answers(bench: Bench, web: WebServer, status: int) -> None:
+    web.page("/old", b"moved", status, (("Location", f"http://pages.test:{web.port}/new"),))
+    web.page("/new", b"new")
+    result = bench.get(f"http://pages.test:{web.port}/old", web.address, web.port)
+    assert (result.status, result.body) == (status, b"moved")
+    assert result.header("location").endswith("/new")
+    assert [seen.path for seen in web.seen] == ["/old"]
+
+
+@pytest.mark.parametrize("status", [204, 304, 404, 429, 500, 503])
+def test_other_statuses_are_answers(bench: Bench, web: WebServer, status: int) -> None:
+    web.page("/", b"" if status in (204, 304) else b"text", status, (("ETag", '"1"'),))
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.status, result.header("etag")) == (None, status, '"1"')
+
+
+def test_gzip_is_undone(bench: Bench, web: WebServer) -> None:
+    web.page("/", gzip.compress(b"text " * 1000), 200, (("Content-Encoding", "gzip"),))
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"text " * 1000
+    assert "gzip" in (web.seen[0].header("Accept-Encoding") or "")
+
+
+@pytest.mark.parametrize(("coding", "body"), [("gzip", b"this is not gzip"), ("rot13", b"uryyb")])
+def test_a_coding_that_cannot_be_undone_is_a_fault(bench: Bench, web: WebServer, coding: str, body: bytes) -> None:
+    web.page("/", body, 200, (("Content-Encoding", coding),))
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.CONTENT_CODING, b"")
+
+
+def test_a_body_that_grows_too_large_is_dropped(bench: Bench, web: WebServer) -> None:
+    web.page("/announced", b"x" * 50_001)
+    web.pages["/unannounced"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 50_001)
+    web.page("/fits", b"x" * 50_000)
+    bomb = gzip.compress(b"\0" * 30_000_000)
+    web.page("/bomb", bomb, 200, (("Content-Encoding", "gzip"),))
+    web.page("/bomb-in-bomb", gzip.compress(bomb), 200, (("Content-Encoding", "gzip, gzip"),))
+    for path in ("/announced", "/unannounced", "/bomb", "/bomb-in-bomb"):
+        result = bench.get(f"http://pages.test:{web.port}{path}", web.address, web.port, max_bytes=50_000)
+        assert (result.fault, result.body) == (DownloadFault.SIZE, b""), path
+    fits = bench.get(f"http://pages.test:{web.port}/fits", web.address, web.port, max_bytes=50_000)
+    assert (fits.fault, len(fits.body)) == (None, 50_000)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n",
+    ],
+)
+def test_a_body_that_ends_early_is_truncated(bench: Bench, web: WebServer, answer: bytes) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.TRUNCATED, b"")
+
+
+def test_a_connection_that_breaks_is_a_fault(bench: Bench, web: WebServer) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(b"")
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault is DownloadFault.RESET
+
+
+@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n..."])
+def test_what_is_not_http_is_a_fault(bench: Bench, web: WebServer, answer: bytes) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.PROTOCOL, b"")
+
+
+def test_a_redirects_body_counts_for_the_size_limit(bench: Bench, web: WebServer) -> None:
+    web.page("/", gzip.compress(b"\0" * 30_000_000), 302, (("Location", "/new"), ("Content-Encoding", "gzip")))
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port, max_bytes=50_000)
+    assert result.fault is DownloadFault.SIZE
+
+
+def test_a_flood_of_headers_is_a_fault(bench: Bench, web: WebServer) -> None:
+    many = b"".join(b"X-%d: y\r\n" % number for number in range(20_000))
+    web.pages["/many"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\n" + many + b"\r\n")
+    web.pages["/long"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n")
+    for path in ("/many", "/long"):
+        result = bench.get(f"http://pages.test:{web.port}{path}", web.address, web.port)
+        assert result.fault in (DownloadFault.PROTOCOL, DownloadFault.RESET), path
+        assert not result.headers
+
+
+def test_a_refused_connection(bench: Bench) -> None:
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))
+        port = unheard.getsockname()[1]
+        result = bench.get(f"http://pages.test:{port}/", "127.0.0.1", port)
+    assert result.fault is DownloadFault.CONNECT
+    assert result.detail
+
+
+@pytest.mark.parametrize("opening", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"])
+def test_a_silent_server_runs_into_the_idle_limit(bench: Bench, web: WebServer, opening: bytes) -> None:
+    bench.configure(TimeoutIdle=0.2)
+    web.pages["/"] = lambda exchange: _stall(exchange, opening)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.TIMEOUT, b"")
+
+
+@pytest.mark.parametrize("opening", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"])
+def test_a_server_that_drips_runs_into_the_total_limit(bench: Bench, web: WebServer, opening: bytes) -> None:
+    bench.configure(TimeoutTotal=0.3, TimeoutIdle=5.0)
+    web.pages["/"] = lambda exchange: _drip(exchange, opening)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.TIMEOUT, b"")
+
+
+def test_tls_with_a_trusted_certificate_for_the_urls_host(bench: Bench) -> None:
+    with WebServer(certificate=TLS / "secure_test.pem") as web:
+        web.page("/", b"secret")
+        for _ in range(2):
+            result = bench.get(f"https://secure.test:{web.port}/", web.address, web.port)
+            assert (result.fault, result.body, result.peer) == (None, b"secret", "127.0.0.1"), result.detail
+        assert web.connections == 1
+
+
+def test_a_self_signed_certificate_is_refused(bench: Bench) -> None:
+    with WebServer(certificate=TLS / "self_signed.pem") as web:
+        result = bench.get(f"https://secure.test:{web.port}/", web.address, web.port)
+        assert result.fault is DownloadFault.TLS
+        assert web.seen == []
+
+
+def test_a_certificate_for_another_host_is_refused(bench: Bench) -> None:
+    with WebServer(certificate=TLS / "secure_test.pem") as web:
+        result = bench.get(f"https://other.test:{web.port}/", web.address, web.port)
+        assert result.fault is DownloadFault.TLS
+        assert web.seen == []
+
+
+def test_plain_http_where_tls_is_expected_is_a_tls_fault(bench: Bench, web: WebServer) -> None:
+    result = bench.get(f"https://secure.test:{web.port}/", web.address, web.port)
+    assert result.fault is DownloadFault.TLS
+
+
+def test_cookies_and_credentials_stay_with_their_request(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"", 200, (("Set-Cookie", "session=1; Path=/"),))
+    bench.get(f"http://user:secret@pages.test:{web.port}/", web.address, web.port)
+    bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert web.seen[1].header("Cookie") is None
+    assert web.seen[1].header("Authorization") is None
+    assert web.seen[1].header("Host") == f"pages.test:{web.port}"
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
+def test_the_environments_proxy_is_not_used(
+    bench: Bench, web: WebServer, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    web.page("/", b"direct")
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"direct"
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "http://pages.test:{port}/a\r\nX: y", "gopher://pages.test:{port}/", "http://", ""]
+)
+def test_a_url_that_cannot_be_asked_for_is_a_fault(bench: Bench, web: WebServer, url: str) -> None:
+    result = bench.get(url.format(port=web.port), web.address, web.port)
+    assert result.fault is not None
+    assert result.body == b""
+    assert web.seen == []
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Injected: yes", "a\nX-Injected: yes", "\N{SNOWMAN}"])
+def test_a_header_that_cannot_be_sent_is_a_fault(bench: Bench, web: WebServer, value: str) -> None:
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port, headers=(("X-Given", value),))
+    assert result.fault is not None
+    assert web.seen == []
+    web.page("/", b"fine")
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"fine"
+
+
+def test_an_address_that_is_none_is_a_fault_and_no_name_is_resolved(bench: Bench, web: WebServer) -> None:
+    result = bench.get(f"http://pages.test:{web.port}/", "localhost", web.port)
+    assert result.fault is not None
+    assert web.seen == []
+
+
+def test_many_requests_at_once_are_each_answered_once(bench: Bench, web: WebServer) -> None:
+    bench.configure(Connections=20, HostConnections=20)
+    for number in range(200):
+        web.page(f"/{number}", b"%d" % number)
+    requests = [request_to(f"http://pages.test:{web.port}/{number}", web.address, web.port) for number in range(200)]
+    results = bench.fetch(*requests)
+    assert [result.body for result in results] == [b"%d" % number for number in range(200)]
+
+
+def test_done_comes_later_and_its_exception_stops_nothing(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"fine")
+    called: list[DownloadResult] = []
+
+    def done(result: DownloadResult) -> None:
+        called.append(result)
+        bench.loop.call_soon(bench.loop.stop)
+        raise RuntimeError("the caller's own mistake")
+
+    bench.downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), done)
+    bench.downloader.start(request_to("nonsense://", web.address, web.port), done)
+    assert called == []
+    while len(called) < 2:
+        bench.run()
+    assert sorted(str(trouble["exception"]) for trouble in bench.troubles) == ["the caller's own mistake"] * 2
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"fine"
+
+
+def test_cancelling_from_inside_done_and_starting_again(bench: Bench, web: WebServer) -> None:
+    bench.configure(Connections=4, HostConnections=4)
+    web.page("/", b"quick")
+    web.pages["/slow"] = lambda exchange: _stall(exchange, b"")
+    results: list[DownloadResult] = []
+
+    def quick(result: DownloadResult) -> None:
+        results.append(result)
+        bench.downloader.cancel_all()
+        bench.downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), last)
+
+    def last(result: DownloadResult) -> None:
+        results.append(result)
+        bench.loop.stop()
+
+    for _ in range(3):
+        bench.downloader.start(request_to(f"http://pages.test:{web.port}/slow", web.address, web.port), results.append)
+    bench.downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), quick)
+    bench.run()
+    assert [result.status for result in results if result.fault is None] == [200, 200]
+    assert [result.fault for result in results if result.fault] == [DownloadFault.CANCELLED] * 3
+    bench.settle()
+    assert len(results) == 5
+
+
+def test_closing_ends_what_is_under_way_and_whatever_is_started_after_it(bench: Bench, web: WebServer) -> None:
+    web.pages["/slow"] = lambda exchange: _stall(exchange, b"")
+    results: list[DownloadResult] = []
+    request = request_to(f"http://pages.test:{web.port}/slow", web.address, web.port)
+    bench.downloader.start(request, results.append)
+    bench.settle()
+    bench.downloader.close()
+    bench.downloader.close()
+    bench.downloader.start(request, results.append)
+    assert results == []
+    bench.settle()
+    assert [result.fault for result in results] == [DownloadFault.CANCELLED] * 2
+    assert bench.troubles == []
+
+
+def test_closing_after_the_loop_is_harmless(bench: Bench, web: WebServer) -> None:
+    web.pages["/slow"] = lambda exchange: _stall(exchange, b"")
+    bench.downloader.start(request_to(f"http://pages.test:{web.port}/slow", web.address, web.port), lambda _result: None)
+    bench.settle()
+    bench.loop.close()
+    bench.downloader.close()
+    bench.loop = type(bench.loop)()
+
+
+def test_a_server_that_hangs_up_between_requests_costs_nothing(bench: Bench, web: WebServer) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", close=True)
+    for _ in range(3):
+        result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+        assert result.body == b"ok", result.detail
+        bench.settle()
+    assert web.connections == 3
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,132 @@
+"""What libcurl's downloader does beyond the contract that all share (test_downloader_contract)."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import Iterator
+from functools import partial
+
+import pycurl
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import UserMistake
+from parcahyd.core.ports import DownloadFault
+from parcahyd.net import downloader_curl
+from parcahyd.net.curl_sockets import LoopSockets
+from parcahyd.net.curl_transfer import Transfer
+from parcahyd.net.downloader_curl import CurlDownloader
+from parcahyd.testing import check_downloader
+from tests.net.bench import Bench, request_to
+from tests.net.ftp_server import FtpServer
+from tests.net.web_server import WebServer
+
+_BROTLI = bytes.fromhex("1b1701f88d54b5bf061193a393696c6f315b2470691f00")
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with Bench(CurlDownloader) as made:
+        yield made
+
+
+def test_conformance() -> None:
+    check_downloader(CurlDownloader)
+
+
+def test_conformance_where_there_is_no_epoll() -> None:
+    check_downloader(partial(CurlDownloader, sockets=LoopSockets))
+
+
+def test_brotli_is_undone(bench: Bench, web: WebServer) -> None:
+    if "brotli" not in pycurl.version:
+        pytest.skip("this libcurl was built without brotli")
+    web.page("/", _BROTLI, 200, (("Content-Encoding", "br"),))
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"brotli " * 40
+    assert "br" in (web.seen[0].header("Accept-Encoding") or "")
+
+
+def test_an_interim_answer_and_trailers_are_left_out(bench: Bench, web: WebServer) -> None:
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+    final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Final: 1\r\n\r\n4\r\nbody\r\n0\r\nX-Trailer: 1\r\n\r\n"
+    web.pages["/"] = lambda exchange: exchange.raw(early + final)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.status, result.body) == (200, b"body")
+    assert [name for name, _ in result.headers] == ["Transfer-Encoding", "X-Final"]
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"])
+def test_headers_that_break_off_are_no_answer(bench: Bench, web: WebServer, answer: bytes) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault is not None
+
+
+def test_handles_are_used_again(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Transfer] = []
+
+    def make(conf: WorkConf, authorities: str) -> Transfer:
+        made.append(Transfer(conf, authorities))
+        return made[-1]
+
+    monkeypatch.setattr(downloader_curl, "Transfer", make)
+    web.page("/", b"x")
+    request = request_to(f"http://pages.test:{web.port}/", web.address, web.port)
+    for _ in range(3):
+        bench.fetch(request, request)
+    assert len(made) == 2
+
+
+def test_what_differs_between_requests_on_one_handle_is_set_anew(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"x" * 100)
+    url = f"http://pages.test:{web.port}/"
+    assert bench.get(url, web.address, web.port, headers=(("X-A", "1"),), max_bytes=10).fault is DownloadFault.SIZE
+    assert bench.get(url, web.address, web.port, headers=(("X-B", ""),), max_bytes=100).status == 200
+    assert bench.get(url, web.address, web.port, max_bytes=100).status == 200
+    assert [(seen.header("X-A"), seen.header("X-B")) for seen in web.seen] == [("1", None), (None, ""), (None, None)]
+
+
+def test_kept_connections_are_bounded_by_the_connections_and_by_the_open_files() -> None:
+    assert downloader_curl._connections_kept(2) == 8
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY:
+        assert downloader_curl._connections_kept(files) == files // 2
+
+
+def test_an_old_libcurl_is_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pycurl, "version_info", lambda: (0, "7.88.1", 0x075801))
+    with pytest.raises(UserMistake, match=r"libcurl 7\.88\.1 is too old"):
+        CurlDownloader(WorkConf(), asyncio.new_event_loop())
+
+
+def test_ftp_gives_a_file_the_status_200_and_no_headers(bench: Bench) -> None:
+    with FtpServer({"/pub/file.txt": b"over ftp"}) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}/pub/file.txt", "127.0.0.1", ftp.port)
+    assert (result.fault, result.status, list(result.headers), result.body) == (None, 200, [], b"over ftp"), result.detail
+    assert result.peer == "127.0.0.1"
+
+
+def test_ftp_gives_a_folder_as_the_server_lists_it(bench: Bench) -> None:
+    with FtpServer({"/pub/a.txt": b"", "/pub/b.txt": b""}) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}/pub/", "127.0.0.1", ftp.port)
+    assert (result.status, result.body) == (200, b"/pub/a.txt\n/pub/b.txt")
+
+
+@pytest.mark.parametrize("path", ["/pub/none.txt", "/none/file.txt"])
+def test_ftp_without_the_file_is_404(bench: Bench, path: str) -> None:
+    with FtpServer({"/pub/file.txt": b""}) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}{path}", "127.0.0.1", ftp.port)
+    assert (result.fault, result.status, result.body) == (None, 404, b"")
+
+
+def test_ftp_size_is_limited(bench: Bench) -> None:
+    with FtpServer({"/file": b"x" * 1001}) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}/file", "127.0.0.1", ftp.port, max_bytes=1000)
+    assert (result.fault, result.body) == (DownloadFault.SIZE, b"")
+
+
+def test_an_ftp_server_cannot_send_the_data_connection_elsewhere(bench: Bench) -> None:
+    with FtpServer({"/file": b"here"}, passive_address="127.0.0.9", extended=False) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}/file", "127.0.0.1", ftp.port)
+    assert (result.status, result.body, result.peer) == (200, b"here", "127.0.0.1")

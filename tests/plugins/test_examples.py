@@ -1,0 +1,58 @@
+"""The examples in plugins/ load with the shipped configuration and conform."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.ports import Downloader
+from parcahyd.plugin_manager import PluginManager
+from parcahyd.testing import check_downloader, check_resolver
+
+ROOT = Path(__file__).parents[2]
+
+
+def _plugins(resolver: str = "dnspython", downloader: str = "curl") -> PluginManager:
+    map_conf, work_conf = MapConf(DnsResolverClass=resolver), WorkConf(DownloaderClass=downloader)
+    return PluginManager.load(Configuration(map_conf, work_conf, str(ROOT / "conf")))
+
+
+def test_both_are_found_from_the_shipped_configuration() -> None:
+    found = {report.name: report.found for report in _plugins().listing()}
+    assert found["wildcard-table"] == f"file {ROOT / 'plugins' / 'example_resolver.py'}"
+    assert found["plain-http"] == f"file {ROOT / 'plugins' / 'example_downloader.py'}"
+
+
+def test_the_resolver_conforms() -> None:
+    known = {
+        "staging.test": ["127.0.0.1", "::1"],
+        "shop.staging.test": ["127.0.0.1"],
+        "a.b.staging.test": ["127.0.0.1"],
+        "shop.eu.staging.test": ["127.0.0.2"],
+    }
+    check_resolver(_plugins(resolver="wildcard-table").resolver(), known, "elsewhere.test")
+
+
+def test_the_downloader_conforms() -> None:
+    def make(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+        configuration = Configuration(MapConf(), _with_downloader(conf), str(ROOT / "conf"))
+        return PluginManager.load(configuration).downloader(loop)
+
+    check_downloader(make)
+
+
+def _with_downloader(conf: WorkConf) -> WorkConf:
+    return WorkConf(
+        DownloaderClass="plain-http",
+        TimeoutConnect=conf.TimeoutConnect,
+        TimeoutIdle=conf.TimeoutIdle,
+        TimeoutTotal=conf.TimeoutTotal,
+    )
+
+
+@pytest.mark.parametrize("name", ["wildcard-table", "plain-http", "example_resolver.py", "example_downloader.py"])
+def test_the_readme_names_them(name: str) -> None:
+    assert name in (ROOT / "plugins" / "README.md").read_text()

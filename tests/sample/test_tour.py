@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parcahyd.sample.tour import tour
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_tour_crawls_and_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    folder = tmp_path / "the crawl"
+    folder.mkdir()
+    (folder / "crawl.db").write_text("an old crawl")
+    assert tour(folder) == 0
+    output = capfd.readouterr()
+    assert output.err == ""
+    commands = [line.split()[2] for line in output.out.splitlines() if line.startswith("$ parcahyd ")]
+    assert commands == ["run", "status", "urls", "explain", "verify"]
+    assert "23: 0 known, 20 stored, 0 failed, 2 refused, 1 gone" in output.out
+    assert "forbidden for parcahyd by Disallow: /private/" in output.out
+    assert "Nothing was found" in output.out
+
+
+def test_the_first_command_that_fails_ends_the_tour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "WorkConf.toml").write_text("NoSuchKey = 1\n")
+    assert tour(tmp_path) == 2
+    output = capfd.readouterr()
+    assert output.out.count("$ parcahyd ") == 1
+    assert output.err.startswith("parcahyd: ")

@@ -1,0 +1,115 @@
+"""Databases that can be opened, and those that cannot: one line and a remedy."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+
+from parcahyd.core.errors import DatabaseMistake
+from parcahyd.storage.opening import open_engine
+from parcahyd.storage.reports import Reports
+from parcahyd.storage.store import Store
+from tests.storage.desk import Desk
+
+
+def _mistake(url: str, *, create: bool = True) -> DatabaseMistake:
+    with pytest.raises(DatabaseMistake) as mistake:
+        Store.open(url, create=create)
+    assert "\n" not in str(mistake.value)
+    assert mistake.value.remedy
+    return mistake.value
+
+
+@pytest.mark.parametrize("url", ["", "crawl.db", "mysql://localhost/crawl", "sqlite://", "sqlite:///:memory:"])
+def test_urls_that_name_no_database_of_ours(url: str) -> None:
+    _mistake(url)
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    assert str(tmp_path / "nowhere") in _mistake(f"sqlite:///{tmp_path / 'nowhere' / 'crawl.db'}").message
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "crawl.db").write_text("<html>" * 1000)
+    assert "not a database" in _mistake(f"sqlite:///{tmp_path / 'crawl.db'}").message
+
+
+def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    _mistake(f"sqlite:///{tmp_path}")
+
+
+def test_a_missing_file_is_only_made_when_asked_for(tmp_path: Path) -> None:
+    assert "parcahyd run" in _mistake(f"sqlite:///{tmp_path / 'crawl.db'}", create=False).remedy
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_server_that_does_not_answer() -> None:
+    pytest.importorskip("psycopg")
+    # Nobody listens on port 1 of an address that nothing else uses.
+    mistake = _mistake("postgresql://somebody:secret@127.9.9.9:1/crawl")
+    assert "secret" not in str(mistake)
+    assert "127.9.9.9" in mistake.message
+
+
+def test_a_database_that_the_server_does_not_have(postgres: str) -> None:
+    assert "nowhere" in _mistake(f"{postgres}nowhere").message
+
+
+def test_a_file_whose_name_means_something_in_a_uri(tmp_path: Path) -> None:
+    path = tmp_path / "a b#c&d.db"
+    desk = Desk(f"sqlite:///{path}")
+    desk.begin()
+    desk.close()
+    assert path.exists()
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_failed_transaction_takes_its_tables_back(empty_database: str) -> None:
+    """Python's sqlite3 begins transactions when it likes, unless it is told not to."""
+    engine = open_engine(empty_database, create=True)
+
+    def stumble() -> None:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE one (number INTEGER)")
+            connection.exec_driver_sql("INSERT INTO one VALUES (1)")
+            connection.exec_driver_sql("INSERT INTO nowhere VALUES (1)")
+
+    with pytest.raises(SQLAlchemyError):
+        stumble()
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE one (number INTEGER)")
+    engine.dispose()
+
+
+def test_readers_cannot_write(database: str) -> None:
+    desk = Desk(database)
+    desk.begin()
+    desk.close()
+    engine = open_engine(database, create=False, read_only=True)
+    with pytest.raises(SQLAlchemyError, match=r"read-?\s?only"), engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM urls")
+    engine.dispose()
+
+
+def test_reading_while_a_writer_is_at_work(desk: Desk) -> None:
+    desk.begin()
+    desk.seed("http://a.example/")
+    with Reports.open(desk.url) as reports, desk.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE sites SET failures = 5")
+        assert reports.status(desk.now).states["known"] == 1
+
+
+def test_a_second_writer_takes_no_lock_that_the_first_has(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'crawl.db'}"
+    first, second = open_engine(url, create=True), open_engine(url, create=True)
+    with first.begin(), second.connect() as connection:
+        driver: sqlite3.Connection = connection.connection.driver_connection
+        driver.execute("PRAGMA busy_timeout = 0")
+        with pytest.raises(OperationalError, match="locked"):
+            connection.begin()
+    first.dispose()
+    second.dispose()

@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.errors import PluginNotFound, ResolutionFailed, UserMistake
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.plugin_manager import PluginManager, PluginReport
+
+_RESOLVER = """
+from parcahyd.core.ports import Resolution
+from parcahyd.hookspecs import hookimpl
+
+class Fixed:
+    def __init__(self, conf):
+        self.ttl = conf.MinTtl
+    def resolve(self, host):
+        return Resolution(("192.0.2.1",), self.ttl)
+    def close(self):
+        pass
+
+@hookimpl
+def parcahyd_resolvers():
+    return {"NAME": Fixed}
+"""
+
+_DOWNLOADER = """
+from parcahyd.core.ports import DownloadResult
+from parcahyd.hookspecs import hookimpl
+
+class Fixed:
+    schemes = frozenset({"http"})
+    def __init__(self, conf, loop):
+        self.loop = loop
+    def start(self, request, done):
+        self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))
+    def cancel_all(self):
+        pass
+    def close(self):
+        pass
+
+@hookimpl
+def parcahyd_downloaders():
+    return {"NAME": Fixed}
+"""
+
+_REQUEST = DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A configuration folder beside an empty plugins folder."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "plugins").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on sys.path; modules imported from it are forgotten afterwards."""
+    path = tmp_path / "site"
+    path.mkdir()
+    monkeypatch.syspath_prepend(str(path))
+    before = set(sys.modules)
+    yield path
+    for name in set(sys.modules) - before:
+        if str(path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def _conf(folder: Path, resolver: str = "dnspython", downloader: str = "curl") -> Configuration:
+    return Configuration(MapConf(DnsResolverClass=resolver), WorkConf(DownloaderClass=downloader), str(folder / "conf"))
+
+
+def _install(packages: Path, name: str, code: str, version: str = "1.2") -> None:
+    """What an installer leaves behind: a module and the description of its distribution."""
+    (packages / f"{name}.py").write_text(code)
+    described = packages / f"{name}_dist-{version}.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: {version}\n")
+    (described / "entry_points.txt").write_text(f"[parcahyd]\n{name} = {name}\n")
+
+
+def _download(manager: PluginManager, request: DownloadRequest = _REQUEST) -> list[DownloadResult]:
+    loop = asyncio.new_event_loop()
+    troubles: list[object] = []
+    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
+    results: list[DownloadResult] = []
+    downloader = manager.downloader(loop)
+    downloader.start(request, results.append)
+    assert results == [], "done was called from inside start"
+    loop.call_later(0.05, loop.stop)
+    loop.run_forever()
+    downloader.close()
+    loop.close()
+    return results
+
+
+# --- finding --------------------------------------------------------------------------------------------------------
+
+
+def test_the_built_in_plugins_are_there_without_any_library_being_imported(folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "from parcahyd.plugin_manager import PluginManager\n"
+        "from parcahyd.config.schema import Configuration, MapConf, WorkConf\n"
+        f"manager = PluginManager.load(Configuration(MapConf(), WorkConf(), {str(folder / 'conf')!r}))\n"
+        "print(*(report.name for report in manager.listing()))\n"
+        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl'} & set(sys.modules)))\n"
+    )
+    names, imported = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
+    ).stdout.splitlines()
+    assert set(names.split()) >= {"dnspython", "hosts-file", "system", "curl", "requests"}
+    assert imported == ""
+
+
+def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> None:
+    _install(packages, "stranger", _RESOLVER.replace("NAME", "from-package"))
+    (folder / "plugins" / "mine.py").write_text(_DOWNLOADER.replace("NAME", "from-file"))
+    (packages / "dotted.py").write_text(_RESOLVER)
+    listing = PluginManager.load(_conf(folder, resolver="dotted:Fixed")).listing()
+    assert PluginReport("parcahyd_resolvers", "system", "parcahyd.net", "built-in") in listing
+    found = {report.name: (report.plugin, report.found) for report in listing}
+    assert found["from-package"] == ("stranger", "entry point of stranger-dist 1.2")
+    assert found["from-file"] == ("mine", f"file {folder / 'plugins' / 'mine.py'}")
+    assert found["dotted:Fixed"] == ("dotted:Fixed", "dotted path in DnsResolverClass")
+
+
+def test_an_entry_point_is_used_by_its_name(folder: Path, packages: Path) -> None:
+    _install(packages, "stranger", _RESOLVER.replace("NAME", "stranger's"))
+    assert PluginManager.load(_conf(folder, resolver="stranger's")).resolver().resolve("a.test").addresses == ("192.0.2.1",)
+
+
+def test_a_file_is_used_by_its_name(folder: Path) -> None:
+    (folder / "plugins" / "mine.py").write_text(_DOWNLOADER.replace("NAME", "mine"))
+    (result,) = _download(PluginManager.load(_conf(folder, downloader="mine")))
+    assert result.body == b"http://pages.test/"
+
+
+def test_the_plugin_folder_is_relative_to_the_configuration(folder: Path) -> None:
+    (folder / "conf" / "extra").mkdir()
+    (folder / "conf" / "extra" / "mine.py").write_text(_RESOLVER.replace("NAME", "mine"))
+    conf = Configuration(MapConf(DnsResolverClass="mine", PluginDir="extra"), WorkConf(), str(folder / "conf"))
+    assert PluginManager.load(conf).resolver().resolve("a.test").ttl == 60.0
+
+
+def test_a_missing_folder_is_fine(tmp_path: Path) -> None:
+    assert len(PluginManager.load(_conf(tmp_path)).listing()) >= 5
+
+
+def test_files_that_start_with_an_underscore_and_other_files_are_left_alone(folder: Path) -> None:
+    (folder / "plugins" / "_parts.py").write_text("raise RuntimeError")
+    (folder / "plugins" / "notes.txt").write_text("raise RuntimeError")
+    (folder / "plugins" / "package").mkdir()
+    assert PluginManager.load(_conf(folder)).listing()
+
+
+@pytest.mark.parametrize(
+    "path", ["outer.dotted:Fixed", "outer.dotted.Fixed", "outer.dotted", "outer.dotted:make", "outer.dotted.Plugin"]
+)
+def test_a_dotted_path_leads_to_a_class_a_factory_or_a_plugin(folder: Path, packages: Path, path: str) -> None:
+    more = """
+def make(conf):
+    return Fixed(conf)
+
+class Plugin:
+    @hookimpl
+    def parcahyd_resolvers(self):
+        return {"x": Fixed}
+"""
+    (packages / "outer").mkdir()
+    (packages / "outer" / "dotted.py").write_text(_RESOLVER + more)
+    assert PluginManager.load(_conf(folder, resolver=path)).resolver().resolve("a.test").addresses == ("192.0.2.1",)
+
+
+def test_a_dotted_path_to_a_downloader(folder: Path, packages: Path) -> None:
+    (packages / "outer").mkdir()
+    (packages / "outer" / "inner.py").write_text(_DOWNLOADER)
+    assert _download(PluginManager.load(_conf(folder, downloader="outer.inner.Fixed")))[0].status == 200
+
+
+# --- mistakes -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("resolver", "downloader", "message", "remedy"),
+    [
+        ("dnspythn", "curl", 'DnsResolverClass: no resolver is called "dnspythn"', 'did you mean "dnspython"?'),
+        ("DNSPython", "curl", 'DnsResolverClass: no resolver is called "DNSPython"', 'did you mean "dnspython"?'),
+        ("dnspython", "crul", 'DownloaderClass: no downloader is called "crul"', 'did you mean "curl"?'),
+        ("dnspython", "Mosaic", 'DownloaderClass: no downloader is called "Mosaic"', "there are curl, requests"),
+        ("no.such.Module", "curl", 'there is no module "no.such"', "parcahyd plugins"),
+        ("nosuch:Thing", "curl", 'there is no module "nosuch"', "parcahyd plugins"),
+        ("parcahyd.testing:FakeResolvr", "curl", 'parcahyd.testing has no "FakeResolvr"', 'did you mean "FakeResolver"?'),
+    ],
+)
+def test_a_name_that_nobody_provides(folder: Path, resolver: str, downloader: str, message: str, remedy: str) -> None:
+    with pytest.raises(PluginNotFound) as mistake:
+        PluginManager.load(_conf(folder, resolver, downloader))
+    assert message in mistake.value.message
+    assert remedy in mistake.value.remedy
+
+
+def test_an_unchecked_load_lists_what_there_is_although_the_name_is_wrong(folder: Path) -> None:
+    manager = PluginManager.load(_conf(folder, resolver="dnspythn"), check=False)
+    assert "dnspython" in [report.name for report in manager.listing()]
+    with pytest.raises(PluginNotFound):
+        manager.resolver()
+
+
+def test_two_plugins_with_one_name_are_both_named(folder: Path) -> None:
+    (folder / "plugins" / "one.py").write_text(_RESOLVER.replace("NAME", "same"))
+    (folder / "plugins" / "two.py").write_text(_RESOLVER.replace("NAME", "same"))
+    with pytest.raises(UserMistake, match=r'two plugins offer a resolver called "same": .*one\.py.*two\.py'):
+        PluginManager.load(_conf(folder))
+
+
+def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
+    (folder / "plugins" / "shadow.py").write_text(_DOWNLOADER.replace("NAME", "curl"))
+    with pytest.raises(UserMistake, match=r'called "curl": "parcahyd\.net" \(built-in\) and "shadow" \(file .*shadow\.py\)'):
+        PluginManager.load(_conf(folder))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("raise RuntimeError('no\\nluck')", "RuntimeError: no"),
+        ("def broken(:\n    pass", "SyntaxError"),
+        ("import nosuchmodule", "ModuleNotFoundError: No module named 'nosuchmodule'"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_named_in_one_line(folder: Path, code: str, text: str) -> None:
+    (folder / "plugins" / "broken.py").write_text(code)
+    with pytest.raises(UserMistake) as mistake:
+        PluginManager.load(_conf(folder))
+    assert str(folder / "plugins" / "broken.py") in mistake.value.message
+    assert text in mistake.value.message
+    assert "\n" not in str(mistake.value)
+
+
+def test_a_package_that_cannot_be_imported_is_named(folder: Path, packages: Path) -> None:
+    _install(packages, "broken_stranger", "raise RuntimeError('no luck')")
+    with pytest.raises(UserMistake, match=r'"broken_stranger" \(entry point of broken_stranger-dist 1\.2\).*no luck'):
+        PluginManager.load(_conf(folder))
+
+
+def test_a_module_that_fails_while_it_is_imported_is_not_called_missing(folder: Path, packages: Path) -> None:
+    (packages / "needy.py").write_text("import nosuchmodule")
+    with pytest.raises(UserMistake, match=r"cannot be imported: ModuleNotFoundError: No module named 'nosuchmodule'"):
+        PluginManager.load(_conf(folder, resolver="needy:Thing"))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("x = 1", "answers no hook"),
+        (_RESOLVER.replace("parcahyd_resolvers", "parcahyd_resolver"), "unknown hook 'parcahyd_resolver'"),
+        (_RESOLVER.replace("parcahyd_resolvers()", "parcahyd_resolvers(conf)"), "parcahyd_resolvers"),
+        (_RESOLVER.replace('{"NAME": Fixed}', "[Fixed]"), "something else than names with factories"),
+        (_RESOLVER.replace('{"NAME": Fixed}', '{"NAME": 1}'), "something else than names with factories"),
+        (_RESOLVER.replace('{"NAME": Fixed}', "1 / 0"), "failed in parcahyd_resolvers: ZeroDivisionError"),
+    ],
+)
+def test_a_plugin_that_answers_hooks_wrongly_is_named(folder: Path, code: str, text: str) -> None:
+    (folder / "plugins" / "odd.py").write_text(code)
+    with pytest.raises(UserMistake) as mistake:
+        PluginManager.load(_conf(folder))
+    assert "odd" in mistake.value.message
+    assert text in mistake.value.message
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "text"),
+    [
+        ("Fixed = 3", "outer.odd:Fixed", "neither a class, nor a factory, nor a plugin"),
+        ('@hookimpl\ndef parcahyd_resolvers():\n    return {"a": Fixed, "b": Fixed}', "outer.odd", "offers a, b"),
+        ("", "outer.odd_downloader", "offers no resolver"),
+    ],
+)
+def test_a_dotted_path_to_the_wrong_thing(folder: Path, packages: Path, more: str, path: str, text: str) -> None:
+    (packages / "outer").mkdir()
+    (packages / "outer" / "odd.py").write_text(_RESOLVER + more)
+    (packages / "outer" / "odd_downloader.py").write_text(_DOWNLOADER)
+    with pytest.raises(UserMistake, match=text):
+        PluginManager.load(_conf(folder, resolver=path))
+
+
+def test_a_factory_that_raises_is_named(folder: Path) -> None:
+    (folder / "plugins" / "odd.py").write_text(_RESOLVER.replace("self.ttl = conf.MinTtl", "raise OSError('no disk')"))
+    manager = PluginManager.load(_conf(folder, resolver="NAME"))
+    with pytest.raises(UserMistake, match=r'resolver "NAME" \(file .*odd\.py\) could not be made: OSError: no disk'):
+        manager.resolver()
+
+
+def test_what_a_factory_makes_must_have_the_ports_methods(folder: Path) -> None:
+    code = _DOWNLOADER.replace("schemes =", "protocols =").replace("def cancel_all", "def cancel")
+    (folder / "plugins" / "odd.py").write_text(code)
+    manager = PluginManager.load(_conf(folder, downloader="NAME"))
+    with pytest.raises(UserMistake, match=r"lacks cancel_all, schemes") as mistake:
+        manager.downloader(asyncio.new_event_loop())
+    assert "parcahyd.core.ports.Downloader" in mistake.value.remedy
+
+
+# --- guards ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [("raise ValueError('odd host')", "raised ValueError: odd host"), ("return '192.0.2.1'", "returned str, not a Resolution")],
+)
+def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
+    code = _RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
+    (folder / "plugins" / "odd.py").write_text(code)
+    with pytest.raises(ResolutionFailed) as failure:
+        PluginManager.load(_conf(folder, resolver="NAME")).resolver().resolve("a.test")
+    assert failure.value.reason.word == "dns-failure"
+    assert failure.value.detail == f'resolver "NAME" {text}'
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        ("raise ValueError('odd url')", "raised ValueError: odd url"),
+        ("self.loop.call_soon(done, 'page')", "gave str, not a DownloadResult"),
+        ("done('page'); raise ValueError", "gave str, not a DownloadResult"),
+    ],
+)
+def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, start: str, text: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
+    (result,) = _download(PluginManager.load(_conf(folder, downloader="NAME")))
+    assert (result.fault, result.detail) == (DownloadFault.PLUGIN, f'downloader "NAME" {text}')
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "done(DownloadResult(200))",
+        "self.loop.call_soon(done, DownloadResult(200)); self.loop.call_soon(done, DownloadResult(200))",
+        "__import__('threading').Thread(target=done, args=(DownloadResult(200),)).start()",
+    ],
+)
+def test_done_is_called_once_and_later_whatever_the_plugin_does(folder: Path, start: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
+    assert [result.status for result in _download(PluginManager.load(_conf(folder, downloader="NAME")))] == [200]
+
+
+def test_every_built_in_can_be_made(folder: Path) -> None:
+    loop = asyncio.new_event_loop()
+    for report in PluginManager.load(_conf(folder)).listing():
+        if report.found != "built-in":
+            continue
+        if report.hook == "parcahyd_resolvers":
+            conf = Configuration(
+                MapConf(DnsResolverClass=report.name, Nameservers=("127.0.0.1",)), WorkConf(), str(folder / "conf")
+            )
+            PluginManager.load(conf).resolver().close()
+        else:
+            downloader = PluginManager.load(_conf(folder, downloader=report.name)).downloader(loop)
+            assert "https" in downloader.schemes
+            downloader.close()
+    loop.close()

@@ -1,0 +1,255 @@
+"""The checks for plugin authors find what they claim to find: each is run on a plugin with that one flaw."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import ResolutionFailed
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult, Resolution, Resolver
+from parcahyd.net.downloader_curl import CurlDownloader
+from parcahyd.net.threaded_downloader import ThreadedDownloader
+from parcahyd.testing import FakeClock, FakeDownloader, FakeResolver, check_downloader, check_resolver
+
+_NEEDS_A_SECOND_ADDRESS = pytest.mark.skipif(sys.platform != "linux", reason="only Linux answers on all of 127.0.0.0/8")
+_KNOWN = {"a.test": ["192.0.2.1", "2001:db8::1"]}
+_REQUEST = DownloadRequest("http://a.test/", "192.0.2.1", 80, (), 1000)
+
+
+def test_the_fake_clock_moves_when_it_is_told_to() -> None:
+    clock: Clock = FakeClock(100.0)
+    assert (clock.now(), clock.monotonic()) == (100.0, 0.0)
+    assert isinstance(clock, FakeClock)
+    clock.advance(2.5)
+    assert (clock.now(), clock.monotonic()) == (102.5, 2.5)
+
+
+def test_the_fake_resolver_conforms() -> None:
+    resolver = FakeResolver({"a.test": ["192.0.2.1", "2001:db8::1"], "down.test": Reason.DNS_TIMEOUT})
+    with pytest.raises(ResolutionFailed) as failure:
+        resolver.resolve("down.test")
+    assert failure.value.reason is Reason.DNS_TIMEOUT
+    check_resolver(resolver, _KNOWN, "unknown.test")
+    assert resolver.closed
+
+
+def test_the_fake_downloader_answers_when_it_is_told_to() -> None:
+    downloader = FakeDownloader({"http://a.test/": b"page", "http://b.test/": DownloadResult(fault=DownloadFault.RESET)})
+    results: list[DownloadResult] = []
+    for url in ("http://a.test/", "http://b.test/", "http://c.test/"):
+        downloader.start(DownloadRequest(url, "192.0.2.1", 80, (), 1000), results.append)
+    assert results == []
+    downloader.deliver()
+    assert [(result.status, result.fault, result.peer) for result in results] == [
+        (200, None, "192.0.2.1"),
+        (0, DownloadFault.RESET, "192.0.2.1"),
+        (404, None, "192.0.2.1"),
+    ]
+    downloader.start(_REQUEST, results.append)
+    downloader.cancel_all()
+    downloader.deliver()
+    assert [result.fault for result in results[3:]] == [DownloadFault.CANCELLED]
+    assert isinstance(downloader, Downloader)
+    assert len(downloader.requests) == 4
+
+
+def test_the_fake_downloader_answers_on_a_loop() -> None:
+    loop = asyncio.new_event_loop()
+    downloader = FakeDownloader({"http://a.test/": b"page"}, loop.call_soon)
+    results: list[DownloadResult] = []
+    downloader.start(_REQUEST, results.append)
+    assert results == []
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    loop.close()
+    assert [result.body for result in results] == [b"page"]
+
+
+# --- flawed resolvers -----------------------------------------------------------------------------------------------
+
+
+def _unlocked_by_count() -> Callable[[str], Resolution]:
+    calls: list[str] = []
+
+    def resolve(host: str) -> Resolution:
+        calls.append(host)
+        return Resolution(("192.0.2.1", "2001:db8::1") if len(calls) < 5 else ("192.0.2.66",), 60)
+
+    return resolve
+
+
+@pytest.mark.parametrize(
+    ("resolve", "text"),
+    [
+        (lambda _host: "192.0.2.1", "returns a Resolution"),
+        (lambda _host: Resolution(list(_KNOWN["a.test"]), 60), "as a tuple"),  # type: ignore[arg-type]  # the flaw under test
+        (lambda _host: Resolution(("192.0.2.9",), 60), "192.0.2.9"),
+        (lambda _host: Resolution(("2001:db8::1", "192.0.2.1"), 60), "IPv4 addresses before IPv6"),
+        (lambda _host: Resolution(("192.0.2.1", "2001:db8::1"), -1), "TTL"),
+        (lambda _host: Resolution(("192.0.2.1", "2001:db8::1"), 60), "raises ResolutionFailed and does not return"),
+        (_unlocked_by_count(), "many threads at once"),
+    ],
+)
+def test_a_flawed_resolver_is_found_out(
+    resolve: Callable[[str], Resolution], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolver = FakeResolver({})
+    monkeypatch.setattr(resolver, "resolve", resolve)
+    with pytest.raises(AssertionError, match=text):
+        check_resolver(resolver, _KNOWN, "unknown.test")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(KeyError("unknown.test"), "not KeyError"), (ResolutionFailed(Reason.MISSING), "fails with a DNS reason")],
+)
+def test_a_resolver_with_the_wrong_failure_is_found_out(error: Exception, text: str) -> None:
+    class Flawed(FakeResolver):
+        def resolve(self, host: str) -> Resolution:
+            if host == "unknown.test":
+                raise error
+            return super().resolve(host)
+
+    with pytest.raises(AssertionError, match=text):
+        check_resolver(Flawed({"a.test": ["192.0.2.1", "2001:db8::1"]}), _KNOWN, "unknown.test")
+
+
+def test_something_that_is_no_resolver_is_found_out() -> None:
+    nothing: Resolver = object()  # type: ignore[assignment]  # the flaw under test
+    with pytest.raises(AssertionError, match="resolve and close"):
+        check_resolver(nothing, {}, "unknown.test")
+
+
+# --- flawed downloaders ---------------------------------------------------------------------------------------------
+
+
+class _Altered(CurlDownloader):
+    """Does everything right, but for what a subclass changes in a request or in its result."""
+
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        super().start(self.before(request), lambda result: done(self.after(request, result)))
+
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        return request
+
+    def after(self, _request: DownloadRequest, result: DownloadResult) -> DownloadResult:
+        return result
+
+
+class _TellsNoPeer(_Altered):
+    def after(self, _request: DownloadRequest, result: DownloadResult) -> DownloadResult:
+        result.peer = ""
+        return result
+
+
+class _TellsThePinAsPeer(_Altered):
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        return DownloadRequest(request.url, "127.0.0.1", request.port, request.headers, request.max_bytes)
+
+    def after(self, request: DownloadRequest, result: DownloadResult) -> DownloadResult:
+        result.peer = request.address
+        return result
+
+
+class _HasNoLimit(_Altered):
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        return DownloadRequest(request.url, request.address, request.port, request.headers, 1 << 30)
+
+
+class _ForgetsHeaders(_Altered):
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        return DownloadRequest(request.url, request.address, request.port, (), request.max_bytes)
+
+
+class _NamesTheAddressAsHost(_Altered):
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        url = request.url.replace("conformance.invalid", request.address)
+        return DownloadRequest(url, request.address, request.port, request.headers, request.max_bytes)
+
+
+class _FollowsRedirects(CurlDownloader):
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        def follow(result: DownloadResult) -> None:
+            if result.status == 302:
+                url = request.url.replace("/turn", result.header("location"))
+                self.start(DownloadRequest(url, request.address, request.port, request.headers, request.max_bytes), done)
+            else:
+                done(result)
+
+        super().start(request, follow)
+
+
+class _TellsTwice(CurlDownloader):
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        def twice(result: DownloadResult) -> None:
+            done(result)
+            done(result)
+
+        super().start(request, twice)
+
+
+class _TellsFromInsideStart(CurlDownloader):
+    def start(self, _request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        done(DownloadResult(200))
+
+
+class _TellsFromAThread(CurlDownloader):
+    def start(self, _request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        threading.Thread(target=done, args=(DownloadResult(200),)).start()
+
+
+class _CannotCancel(CurlDownloader):
+    def cancel_all(self) -> None:
+        pass
+
+
+class _CutsBodies(_Altered):
+    def after(self, _request: DownloadRequest, result: DownloadResult) -> DownloadResult:
+        if result.fault is DownloadFault.TRUNCATED:
+            return DownloadResult(200, (), b"short", result.peer)
+        return result
+
+
+class _ResolvesTheName(ThreadedDownloader):
+    """What a careless author would write first."""
+
+    def fetch(self, request: DownloadRequest) -> DownloadResult:
+        from urllib.request import urlopen
+
+        with urlopen(request.url, timeout=5) as answer:  # noqa: S310  only ever given this module's own URLs
+            return DownloadResult(answer.status, answer.getheaders(), answer.read(), request.address)
+
+
+class _ListsSchemes(CurlDownloader):
+    schemes = ("http",)  # type: ignore[assignment]  # the flaw under test
+
+
+@pytest.mark.parametrize(
+    ("flawed", "text"),
+    [
+        (_TellsNoPeer, "the peer is reported"),
+        pytest.param(_TellsThePinAsPeer, r"pinned to 127\.0\.0\.2 goes there", marks=_NEEDS_A_SECOND_ADDRESS),
+        (_HasNoLimit, "fault SIZE"),
+        (_ForgetsHeaders, "headers are sent"),
+        (_NamesTheAddressAsHost, "Host header"),
+        (_FollowsRedirects, "a redirect is an answer"),
+        (_TellsTwice, "done is called once"),
+        (_TellsFromInsideStart, "not from inside start"),
+        (_TellsFromAThread, "event loop's thread"),
+        (_CannotCancel, "CANCELLED"),
+        (_CutsBodies, "ends early"),
+        (_ResolvesTheName, "without a fault"),
+        (_ListsSchemes, "frozenset"),
+    ],
+)
+def test_a_flawed_downloader_is_found_out(
+    flawed: Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader], text: str
+) -> None:
+    with pytest.raises(AssertionError, match=text):
+        check_downloader(flawed)
