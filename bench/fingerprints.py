@@ -114,6 +114,17 @@ def crawl_three_hosts(folder: Path, start: str) -> dict[str, Any]:
         return status
 
 
+def _crawl_table(status: dict[str, Any]) -> Iterator[str]:
+    received = sum(site["received"] for site in status["top_sites"])
+    pages = sum(site["pages"] for site in status["top_sites"])
+    saved = received - status["document_bytes"]
+    yield "| host names | pages | bytes received | documents | bytes of documents | bytes saved | bytes on disk, compressed |"
+    yield "|---|---|---|---|---|---|---|"
+    kept = f"{status['documents']:,} | {status['document_bytes']:,}"
+    share = f"{saved:,} ({saved / max(received, 1):.1%})"
+    yield f"| {len(_HOSTS)} | {pages:,} | {received:,} | {kept} | {share} | {status['stored_bytes']:,} |"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Document fingerprints over real files.")
     parser.add_argument("folders", nargs="+", type=Path)
@@ -122,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     print("\n".join(_file_table(count_files(chosen.folders))))
     if chosen.crawl is not None:
-        print(json.dumps(crawl_three_hosts(chosen.crawl.resolve(), chosen.start), indent=2))
+        print("\n" + "\n".join(_crawl_table(crawl_three_hosts(chosen.crawl.resolve(), chosen.start))))
 
 
 if __name__ == "__main__":

@@ -75,10 +75,12 @@ class PluginManager:
             manager._register(plugin, name, found)
         manager._collect()
         for hook in _KINDS:
-            manager._add_dotted_path(hook)
-        if check:
-            for hook in _KINDS:
+            try:
+                manager._add_dotted_path(hook)
                 manager._chosen(hook)
+            except PluginNotFound:
+                if check:
+                    raise
         return manager
 
     def resolver(self) -> Resolver:

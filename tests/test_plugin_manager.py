@@ -208,8 +208,9 @@ def test_a_name_that_nobody_provides(folder: Path, resolver: str, downloader: st
     assert remedy in mistake.value.remedy
 
 
-def test_an_unchecked_load_lists_what_there_is_although_the_name_is_wrong(folder: Path) -> None:
-    manager = PluginManager.load(_conf(folder, resolver="dnspythn"), check=False)
+@pytest.mark.parametrize("name", ["dnspythn", "no.such.Module"])
+def test_an_unchecked_load_lists_what_there_is_although_the_name_is_wrong(folder: Path, name: str) -> None:
+    manager = PluginManager.load(_conf(folder, resolver=name), check=False)
     assert "dnspython" in [report.name for report in manager.listing()]
     with pytest.raises(PluginNotFound):
         manager.resolver()
@@ -351,6 +352,20 @@ def test_done_is_called_once_and_later_whatever_the_plugin_does(folder: Path, st
     whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
     (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
     assert [result.status for result in _download(PluginManager.load(_conf(folder, downloader="NAME")))] == [200]
+
+
+def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
+    end = "def close(self):\n        pass"
+    (folder / "plugins" / "one.py").write_text(_RESOLVER.replace(end, "def close(self):\n        raise OSError('one')"))
+    (folder / "plugins" / "two.py").write_text(_DOWNLOADER.replace(end, "def close(self):\n        raise OSError('two')"))
+    manager = PluginManager.load(_conf(folder, resolver="NAME", downloader="NAME"))
+    manager.resolver().close()
+    loop = asyncio.new_event_loop()
+    troubles: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
+    manager.downloader(loop).close()
+    loop.close()
+    assert troubles == ['downloader "NAME" raised OSError: two in close']
 
 
 def test_every_built_in_can_be_made(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """The life of a URL: five states, the moves between them, and the reasons, each in one table.
 
-`docs/life-of-a-url.md` is drawn from these tables (`python -m parcahyd.core.life_cycle` prints it).
+`docs/life-of-a-url.md` is drawn from these tables (`python -m parcahyd.cli.life_cycle_page` prints it).
 """
 
 from __future__ import annotations

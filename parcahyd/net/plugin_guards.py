@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -44,7 +45,11 @@ class GuardedResolver:
         return resolution
 
     def close(self) -> None:
-        self._resolver.close()
+        try:
+            self._resolver.close()
+        except Exception as error:
+            # The end of a run is not held up by it.
+            logging.getLogger(__name__).warning('resolver "%s" raised %s when it was closed', self._name, in_a_line(error))
 
 
 class GuardedDownloader:
@@ -64,10 +69,17 @@ class GuardedDownloader:
             self._loop.call_soon(done, self._fault(f"raised {in_a_line(error)}"))
 
     def cancel_all(self) -> None:
-        self._downloader.cancel_all()
+        self._ask(self._downloader.cancel_all)
 
     def close(self) -> None:
-        self._downloader.close()
+        self._ask(self._downloader.close)
+
+    def _ask(self, method: Callable[[], None]) -> None:
+        try:
+            method()
+        except Exception as error:
+            message = f'downloader "{self._name}" raised {in_a_line(error)} in {method.__name__}'
+            self._loop.call_exception_handler({"message": message, "exception": error})
 
     def _fault(self, what: str) -> DownloadResult:
         return DownloadResult(fault=DownloadFault.PLUGIN, detail=f'downloader "{self._name}" {what}')

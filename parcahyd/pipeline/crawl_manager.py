@@ -140,10 +140,17 @@ class CrawlManager:
                 del self._owners[subject]
 
     def _choose(self, resolved: ResolvedPair) -> tuple[int, str] | None:
-        """The worker and the address for a visit, or None while whoever owns the host or the address has no room."""
+        """The worker and the address for a visit, or None while whoever owns the host or the address has no room.
+
+        After a visit that found nobody, the host's next address has its turn.
+        """
         host = self._owners.get(_host(resolved.pair.host))
+        addresses = resolved.addresses
+        if resolved.pair.failures:
+            turn = resolved.pair.failures % len(addresses)
+            addresses = addresses[turn : turn + 1]
         free: str | None = None
-        for address in resolved.addresses:
+        for address in addresses:
             owner = self._owners.get(_address(address))
             if owner is None:
                 free = free or address

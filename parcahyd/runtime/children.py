@@ -6,7 +6,9 @@ end closes, so no child outlives its coordinator, however that ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -62,5 +64,8 @@ def _environment() -> dict[str, str]:
 
 
 def become_child() -> None:
-    """Called first in a child: an interrupt at the terminal is the coordinator's to handle."""
+    """Called first in a child: an interrupt at the terminal is the coordinator's to handle, and files may be many."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -51,7 +51,7 @@ def test_a_stop_waits_no_longer_than_it_may(server: SiteServer, crawl: CrawlFact
     running_crawl = crawl({"Work.StopTimeout": 1, "Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
     with running_crawl.start(listener.url()) as running:
         assert wait_until(lambda: "/silent" in server.targets()), running.said()
-        running.interrupt()
+        running.terminate()
         assert running.wait(40) == 130
     assert running_crawl.stored() == {listener.url()}
     running_crawl.verify()
@@ -69,3 +69,16 @@ def test_a_second_run_on_the_same_database_is_a_mistake(server: SiteServer, craw
         assert running.process.poll() is None
         assert crawl.status()  # reading is free while a run is under way
         assert wait_until(lambda: listener.url() in crawl.stored(), pause=0.2)
+
+
+def test_a_crawl_that_keeps_its_documents_fresh(server: SiteServer, crawl: CrawlFactory) -> None:
+    """--forever: pages are asked for again whenever they fall due, until somebody says stop."""
+    listener = server.listen()
+    server.put("", generated_site(3))
+    running_crawl = crawl({"Work.RevisitAfter": 0.5})
+    with running_crawl.start(listener.url(), options=["--forever"]) as running:
+        assert wait_until(lambda: min(Counter(server.targets()).values(), default=0) >= 3), running.said()
+        running.interrupt()
+        assert running.wait(40) == 130
+    assert [entry.status for entry in server.requests()[3:]] == [304] * (len(server.requests()) - 3)
+    running_crawl.verify()

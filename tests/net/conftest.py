@@ -31,9 +31,3 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """Every shipped downloader in turn."""
     with Bench(FACTORIES[request.param]) as made:
         yield made
-
-
-@pytest.fixture
-def curl_bench() -> Iterator[Bench]:
-    with Bench(CurlDownloader) as made:
-        yield made

@@ -33,8 +33,8 @@ class Bench:
             pauses=[Pause("host paused.example", 1003.0), Pause("address 192.0.2.9", 1004.0)],
         )
 
-    def put(self, visit: int, host: str, *addresses: str) -> None:
-        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),))
+    def put(self, visit: int, host: str, *addresses: str, failures: int = 0) -> None:
+        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures)
         self.queue.put(ResolvedPair(pair, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
@@ -77,6 +77,14 @@ def test_an_address_that_a_worker_owns_is_preferred() -> None:
     bench.manager.run()
     assert bench.assignment(2).address == "192.0.2.7"
     assert bench.worker_of(2) == bench.worker_of(1)
+
+
+def test_after_a_visit_that_found_nobody_the_next_address_has_its_turn() -> None:
+    bench = Bench()
+    for visit in range(1, 5):
+        bench.put(visit, f"h{visit}.example", "192.0.2.1", "192.0.2.2", "192.0.2.3", failures=visit - 1)
+        bench.manager.run()
+    assert [bench.assignment(visit).address[-1] for visit in range(1, 5)] == ["1", "2", "3", "1"]
 
 
 def test_a_visit_waits_while_the_owner_has_no_room_and_others_do_not() -> None:

@@ -107,8 +107,7 @@ def test_a_second_writer_takes_no_lock_that_the_first_has(tmp_path: Path) -> Non
     url = f"sqlite:///{tmp_path / 'crawl.db'}"
     first, second = open_engine(url, create=True), open_engine(url, create=True)
     with first.begin(), second.connect() as connection:
-        driver: sqlite3.Connection = connection.connection.driver_connection
-        driver.execute("PRAGMA busy_timeout = 0")
+        connection.connection.cursor().execute("PRAGMA busy_timeout = 0")
         with pytest.raises(OperationalError, match="locked"):
             connection.begin()
     first.dispose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -14,16 +15,15 @@ from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage import verification
-from parcahyd.storage.tables import documents, errands, fetches, links, seeds, sites, urls, volatile
+from parcahyd.storage.tables import documents, errands, fetches, links, metadata, seeds, sites, urls, volatile
 from tests.storage.desk import Desk
+from tests.support.postgres import fresh_database
 
 A = "http://a.example"
 
 
-@pytest.fixture
-def crawled(doomed_desk: Desk) -> Iterator[Desk]:
+def _crawl(desk: Desk) -> None:
     """One site of the crawl with URLs in every state, one that waits for an errand, and volatile regions."""
-    desk = doomed_desk
     desk.begin()
     desk.seed(f"{A}/", "http://b.example/")
     first, second = sorted(desk.lease(), key=lambda pair: pair.host)
@@ -47,7 +47,39 @@ def crawled(doomed_desk: Desk) -> Iterator[Desk]:
         connection.execute(volatile.insert().values(fetch_id=fetch, region=1, offset=3, content=content))
         connection.execute(fetches.update().where(fetches.c.id == fetch).values(sha256=whole.sha256, length=7))
     assert desk.findings(running=False) == []
-    yield desk
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def pristine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A small crawl without a flaw, made once for each kind of database."""
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('pristine') / 'crawl.db'}"
+        else:
+            url = stack.enter_context(fresh_database(request.getfixturevalue("postgres")))
+        desk = Desk(url)
+        stack.callback(desk.close)
+        _crawl(desk)
+        yield desk
+
+
+@pytest.fixture
+def crawled(pristine: Desk) -> Iterator[Desk]:
+    """The same, to be damaged in its rows: they are put right again afterwards."""
+    rows = pristine.everything()
+    yield pristine
+    with pristine.engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(table.delete())
+            if rows[table.name]:
+                connection.execute(table.insert(), rows[table.name])
+
+
+@pytest.fixture
+def doomed(doomed_desk: Desk) -> Desk:
+    """The same, to be damaged in its tables."""
+    _crawl(doomed_desk)
+    return doomed_desk
 
 
 def _set(table: Any, where: Any = None, **values: Any) -> Callable[[Connection], None]:
@@ -77,6 +109,12 @@ def _twice(connection: Connection) -> None:
     )
 
 
+def _unused(connection: Connection) -> None:
+    mark = fingerprint(b"x")
+    row = {"id": 9, "df": mark.df, "sha256": mark.sha256, "length": 1, "body": zlib.compress(b"x")}
+    connection.execute(documents.insert().values(row))
+
+
 _at = urls.c.path
 _hello = fingerprint(b"<p>hello</p>")
 
@@ -87,16 +125,8 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a wrong length": (_set(documents, documents.c.id == 1, length=11), "document-damaged"),
     "a wrong DF": (_set(documents, documents.c.id == 1, df=_hello.df ^ 1), "document-damaged"),
     "a wrong SHA-256": (_set(documents, documents.c.id == 1, sha256=b"\0" * 32), "document-damaged"),
-    "a document twice": (_twice, "document-twice"),
     "a document that nobody needs": (
-        lambda connection: (
-            connection.execute(
-                documents.insert().values(
-                    id=9, df=fingerprint(b"x").df, sha256=fingerprint(b"x").sha256, length=1, body=zlib.compress(b"x")
-                )
-            )
-            and None
-        ),
+        _unused,
         "document-unused",
     ),
     "a lost document": (_drop(documents, documents.c.id == 1), "dangling"),
@@ -152,10 +182,16 @@ def test_damage_is_found(crawled: Desk, damage: str) -> None:
     assert all(finding.subject and finding.sentence.endswith(".") for finding in found)
 
 
-def test_an_open_visit_is_no_finding_while_a_crawl_runs(crawled: Desk) -> None:
-    assert crawled.lease()
-    assert crawled.findings() == []
-    assert {finding.kind for finding in crawled.findings(running=False)} == {"visit"}
+def test_a_document_twice_is_found(doomed: Desk) -> None:
+    with doomed.engine.begin() as connection:
+        _twice(connection)
+    assert "document-twice" in {finding.kind for finding in doomed.findings()}
+
+
+def test_an_open_visit_is_no_finding_while_a_crawl_runs(doomed: Desk) -> None:
+    assert doomed.lease()
+    assert doomed.findings() == []
+    assert {finding.kind for finding in doomed.findings(running=False)} == {"visit"}
 
 
 def test_a_finding_names_the_url(crawled: Desk) -> None:
@@ -166,26 +202,23 @@ def test_a_finding_names_the_url(crawled: Desk) -> None:
     assert "gone" in finding.sentence
 
 
-def test_a_table_that_cannot_be_read_is_a_finding(crawled: Desk) -> None:
-    with crawled.engine.begin() as connection:
+def test_a_table_that_cannot_be_read_is_a_finding(doomed: Desk) -> None:
+    with doomed.engine.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE volatile RENAME TO former")
-    found = crawled.findings()
+    found = doomed.findings()
     assert "unreadable" in {finding.kind for finding in found}
     assert {finding.subject for finding in found} >= {"fetches", "volatile"}
 
 
 @pytest.mark.parametrize("empty_database", ["sqlite"], indirect=True)
-def test_a_broken_file_is_a_finding(crawled: Desk) -> None:
-    """An index that misses a row."""
-    with crawled.engine.begin() as connection:
+def test_a_broken_file_is_a_finding(doomed: Desk) -> None:
+    """An index that does not say what its rows do."""
+    with doomed.engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA writable_schema = ON")
-        connection.exec_driver_sql(
-            "UPDATE sqlite_master SET sql = replace(sql, '\"key\")', '\"key\") /* */') WHERE name = 'none'"
-        )
         connection.exec_driver_sql(
             "UPDATE sqlite_master SET sql = 'CREATE INDEX urls_rest ON urls (site_id, state, depth)' WHERE name = 'urls_rest'"
         )
-    assert "file" in {finding.kind for finding in crawled.findings(running=False)}
+    assert "file" in {finding.kind for finding in doomed.findings(running=False)}
 
 
 @pytest.mark.parametrize("page", [1, 2, 3])

@@ -105,10 +105,10 @@ class Crawl:
         return finished
 
     @contextlib.contextmanager
-    def start(self, *seeds: str, sets: Mapping[str, Setting] | None = None) -> Iterator[Running]:
+    def start(self, *seeds: str, sets: Mapping[str, Setting] | None = None, options: Iterable[str] = ()) -> Iterator[Running]:
         """`parcahyd run` while the test goes on; whatever is left of it at the end is killed."""
         log = (self.folder / f"run-{uuid.uuid4().hex[:8]}.log").open("w+b")
-        process = self._popen(self._run_arguments(seeds, sets), output=log.fileno())
+        process = self._popen([*self._run_arguments(seeds, sets), *options], output=log.fileno())
         running = Running(process, self.mark, Path(log.name))
         try:
             yield running
@@ -191,6 +191,7 @@ class Crawl:
             stderr=subprocess.STDOUT if output != subprocess.PIPE else subprocess.PIPE,
             env=environment,
             cwd=self.folder,  # nothing may depend on the current directory
+            start_new_session=True,  # as a job of its own, so that an interrupt reaches all its processes and no others
         )
 
 
@@ -216,8 +217,12 @@ class Running:
     log: Path
 
     def interrupt(self) -> None:
-        """What a terminal's Ctrl-C does to the coordinator."""
-        self.process.send_signal(signal.SIGINT)
+        """What a terminal's Ctrl-C does: SIGINT to every process of the job."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def terminate(self) -> None:
+        """What a service manager does: SIGTERM to the process it started."""
+        self.process.terminate()
 
     def wait(self, timeout: float = 60) -> int:
         """The exit code; a run that takes longer fails the test with what it said last."""

@@ -5,12 +5,15 @@ PARCAHYD_KILLS sets the number of kills (8), PARCAHYD_KILL_SEED the chance that 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from math import ceil
 
+import psutil
 import pytest
 
 from tests.support.crawl import Crawl, CrawlFactory, Running
@@ -23,8 +26,9 @@ _PAGES = 110
 _SIZE = 4000
 _HOST_CONNECTIONS = 4
 _BUFFER_BYTES = 65536
+_WORKERS = 2
 _SETTINGS = {
-    "Work.MaxInstances": 2,
+    "Work.MaxInstances": _WORKERS,
     "Work.HostConnections": _HOST_CONNECTIONS,
     "Work.BufferBytes": _BUFFER_BYTES,
     "Work.MaxSize": 10,
@@ -74,7 +78,8 @@ class _Torture:
         assert wait_until(found), f"no {kind} process:\n{running.said()}"
         if victim is None:
             return
-        victim.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            victim.kill()
         if kind == "worker":
             victim.wait(10)
         else:
@@ -138,8 +143,9 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
     crawl.verify()
     again = torture.refetched()
     print(f"kills: {Counter(kind for kind, _ in torture.kills)}; asked for again after each: {again}, {sum(again)} in all")
-    # What a kill can cost: the requests on the wire, and the records that were fetched but not yet committed.
-    assert max(again, default=0) <= 3 * _HOST_CONNECTIONS + _BUFFER_BYTES // _SIZE
+    # What a kill can cost: the requests on the wire, and what was fetched but not committed, for which each worker has its
+    # share of BufferBytes as credit. A page's record is larger than its text, and the last one may overdraw the credit.
+    assert max(again, default=0) <= 3 * _HOST_CONNECTIONS + _WORKERS * ceil(_BUFFER_BYTES / _WORKERS / _SIZE)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,0 +1,84 @@
+"""HTTP/2 against a real server; Python has none of its own, so this needs nginx."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parcahyd.net.downloader_curl import CurlDownloader
+from tests.net.bench import AUTHORITY, Bench, request_to
+
+_CONFIGURATION = """
+daemon off;
+worker_processes 1;
+pid {folder}/pid;
+error_log {folder}/errors;
+events {{ worker_connections 256; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
+  uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
+  server {{
+    listen 127.0.0.1:{port} ssl http2;
+    ssl_certificate {certificate};
+    ssl_certificate_key {certificate};
+    location / {{ return 200 "$server_protocol $connection"; }}
+  }}
+}}
+"""
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """Where nginx listens."""
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/bin:/usr/local/bin")
+    if nginx is None:
+        pytest.skip("nginx is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free: int = probe.getsockname()[1]
+    configuration = tmp_path / "nginx.conf"
+    certificate = AUTHORITY.parent / "secure_test.pem"
+    configuration.write_text(_CONFIGURATION.format(folder=tmp_path, port=free, certificate=certificate))
+    with subprocess.Popen([nginx, "-e", f"{tmp_path}/errors", "-c", str(configuration)], stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait_for(free, server, tmp_path / "errors")
+            yield free
+        finally:
+            server.terminate()
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes], errors: Path) -> None:
+    for _ in range(200):
+        if server.poll() is not None:
+            pytest.skip(f"nginx does not start: {errors.read_text()[:300] if errors.exists() else server.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    pytest.fail("nginx does not listen")
+
+
+def test_requests_to_one_host_share_a_connection(port: int) -> None:
+    request = request_to(f"https://secure.test:{port}/", "127.0.0.1", port)
+    with Bench(CurlDownloader) as bench:
+        bench.configure(HostConnections=8)
+        results = bench.fetch(*[request] * 8)
+    assert {result.status for result in results} == {200}
+    assert len({result.body for result in results}) == 1
+    assert results[0].body.startswith(b"HTTP/2.0 ")
+    assert {result.peer for result in results} == {"127.0.0.1"}
+    assert all(name == name.strip() and name for result in results for name, _ in result.headers)
+
+
+def test_headers_of_an_http2_answer_are_complete(port: int) -> None:
+    with Bench(CurlDownloader) as bench:
+        result = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
+    assert result.header("content-length") == str(len(result.body))
+    assert not any(name.startswith(":") for name, _ in result.headers)
