@@ -61,6 +61,7 @@ class Reason(Enum):
     ROBOTS_ERROR = ("robots-error", "The server answered robots.txt with an error, so nothing may be fetched for now.")
     PLUGIN = ("plugin", "A plugin failed on this URL.")
     PEER = ("peer", "The downloader spoke to an address that was not approved; its answer was thrown away.")
+    FAULT = ("fault", "This program failed on the answer: a bug worth reporting, with the detail and the URL.")
     STORE = ("store", "The database could not take this record.")
 
     MISSING = ("missing", "The server says that there is no such document.")
@@ -126,6 +127,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.ROBOTS_ERROR,
             Reason.PLUGIN,
             Reason.PEER,
+            Reason.FAULT,
             Reason.STORE,
         }
     ),

@@ -33,7 +33,7 @@ from parcahyd.core.messages import (
 from parcahyd.core.ports import Clock, Downloader
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.runtime.channel import Channel
-from parcahyd.runtime.children import become_child
+from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class CrawlWorkerProcess:
         self.clock: Clock = SystemClock()
         self._join = join
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(end_with_traceback)
         self._worker: CrawlWorker | None = None
         self._downloader: Downloader | None = None
         self._alarm: asyncio.TimerHandle | None = None

@@ -43,7 +43,7 @@ from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
 from parcahyd.runtime.channel import Channel
-from parcahyd.runtime.children import become_child
+from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.storage.packing import PackedPage, pack
 
@@ -200,7 +200,7 @@ class UpdateDatabaseProcess:
         become_child()
         self._join = join
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(_end_with_traceback)
+        self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)
         self._packers = ThreadPoolExecutor(_PACKERS, "packer")
@@ -310,6 +310,7 @@ class UpdateDatabaseProcess:
 
             now = self._clock.now()
             self.writer.store = store = Store.open(database_url(configuration))
+            store.claim()
             start = store.begin_run(configuration, now)
             if message.seeds:
                 store.add_seeds(message.seeds, now)
@@ -414,8 +415,3 @@ class UpdateDatabaseProcess:
 def _end_now() -> None:
     # Whatever is not committed can be fetched again; an open transaction is rolled back by the database.
     os._exit(0)
-
-
-def _end_with_traceback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    loop.default_exception_handler(context)
-    os._exit(1)

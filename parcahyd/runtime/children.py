@@ -6,6 +6,7 @@ end closes, so no child outlives its coordinator, however that ends.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import resource
@@ -14,10 +15,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from parcahyd.runtime.channel import socket_pair
 
-__all__ = ["Child", "become_child"]
+__all__ = ["Child", "become_child", "end_with_traceback"]
 
 
 class Child:
@@ -69,3 +71,9 @@ def become_child() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def end_with_traceback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A child's exception handler: a bug ends the process, loudly, instead of leaving it half alive."""
+    loop.default_exception_handler(context)
+    os._exit(1)

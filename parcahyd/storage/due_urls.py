@@ -3,57 +3,115 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Integer, bindparam, select
 
+from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl
 from parcahyd.storage.tables import FAILED, GONE, KNOWN, REFUSED, STORED, urls
 from parcahyd.storage.writer import Writer, limited
 
 __all__ = ["DueUrls"]
 
+_FEW = 200
+"""A site with no more URLs than this is read as a whole, together with others like it: most sites are small."""
+
 _COLUMNS = (
     *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
     *(urls.c.etag, urls.c.modified, urls.c.document_id),
 )
+_ORDER = (urls.c.priority, urls.c.due_at, urls.c.key)
+_STATE = 6
+_in_order = itemgetter(-2, -1, 0)
+_by_time = itemgetter(-1, 0)
 
 
 class DueUrls:
-    """Reads due URLs by steps into the partial indexes; used inside a transaction of the writer."""
+    """Reads due URLs by steps into the indexes; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._all_of = writer.prepare(
+            select(urls.c.site_id, *_COLUMNS, urls.c.priority, urls.c.due_at).where(
+                urls.c.site_id.in_(writer.lists.numbers("ids"))
+            ),
+            "ids",
+        )
         of_site = select(*_COLUMNS).where(urls.c.site_id == bindparam("site"))
         most: BindParameter[int] = bindparam("most", type_=Integer)
 
         def rest(state: ColumnElement[int], due: ColumnElement[bool]) -> str:
             statement = of_site.where(urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None), due)
-            return writer.prepare(limited(statement.order_by(urls.c.due_at), most), "site", "before", "most")
+            return writer.prepare(limited(statement.order_by(urls.c.due_at, urls.c.key), most), "site", "before", "most")
 
-        self._known = writer.prepare(
-            limited(of_site.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key), most),
-            *("site", "most"),
-        )
+        self._known = writer.prepare(limited(of_site.where(urls.c.state == KNOWN).order_by(*_ORDER), most), "site", "most")
         self._failed = rest(FAILED, urls.c.due_at <= bindparam("before"))
         # Strictly less: what a run has looked at is due at that moment or later, so no run looks at it twice.
         self._again = [rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE)]
         self._keys = writer.prepare(select(urls.c.key).where(urls.c.site_id == bindparam("site")).order_by(urls.c.key), "site")
 
-    def of(self, site: int, now: float, again_before: float, most: int) -> tuple[DueUrl, ...]:
-        """Known ones by priority, then those to be tried again, then those to be looked at again."""
+    def of(
+        self, counts: dict[int, int], now: float, again_before: float, most: int, meta_keys: int
+    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
+        """By site: its due URLs, at most so many, and the keys of all its URLs if these are not more than `meta_keys`.
+
+        Known ones come first, by priority, then those to be tried again, then those to be looked at again.
+        `counts` says how many URLs each site has.
+        """
+        found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again_before, most)
+        for site, count in counts.items():
+            if count > _FEW:
+                found[site] = (
+                    self._of_large(site, now, again_before, most),
+                    self._keys_of(site) if count <= meta_keys else b"",
+                )
+            elif count > meta_keys:
+                found[site] = (found[site][0], b"")
+        return found
+
+    def _of_small(
+        self, ids: Collection[int], now: float, again_before: float, most: int
+    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
+        rows: dict[int, list[Any]] = {site: [] for site in ids}
+        if ids:
+            for site, *row in self._writer.rows(self._all_of, self._writer.lists.bind(list(ids))):
+                rows[site].append(row)
+        return {
+            site: (
+                tuple(_due(row[:-2]) for row in _chosen(its_rows, now, again_before)[:most]),
+                array("q", sorted(row[0] for row in its_rows)).tobytes(),
+            )
+            for site, its_rows in rows.items()
+        }
+
+    def _of_large(self, site: int, now: float, again_before: float, most: int) -> tuple[DueUrl, ...]:
         found = [_due(row) for row in self._writer.rows(self._known, site, most)]
         for statement, before in ((self._failed, now), *((again, again_before) for again in self._again)):
             if len(found) < most:
                 found += [_due(row) for row in self._writer.rows(statement, site, before, most - len(found))]
         return tuple(found)
 
-    def keys(self, site: int) -> bytes:
-        """The keys of all its URLs, ascending."""
+    def _keys_of(self, site: int) -> bytes:
         return array("q", [key for (key,) in self._writer.rows(self._keys, site)]).tobytes()
 
 
-def _due(row: Any) -> DueUrl:
+def _chosen(rows: Sequence[Any], now: float, again_before: float) -> list[Any]:
+    """What the statements choose, from rows that are in hand; the last two columns are priority and due_at."""
+    known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
+    dated = [row for row in rows if row[-1] is not None]
+    failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)
+    again = [
+        row
+        for state in (State.STORED, State.REFUSED, State.GONE)
+        for row in sorted((row for row in dated if row[_STATE] == state and row[-1] < again_before), key=_by_time)
+    ]
+    return known + failed + again
+
+
+def _due(row: Sequence[Any]) -> DueUrl:
     key, path, depth, hops, seed, tries, state, etag, modified, document = row
     if document is None:
         etag = modified = ""

@@ -120,16 +120,18 @@ class Leases:
     ) -> None:
         errands = self._errands.of(picked)
         rows = {row.id: row for row in self._writer.rows(self._details, self._writer.lists.bind(picked))}
+        counts = {site: rows[site].urls for site in picked}
+        ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
         taken, idle = [], []
         for site in picked:
             row = rows[site]
             robots = self._robots(row, now)
-            waits = row.errand_until > now
-            due = self._due_urls.of(site, now, again_before, visit_pages) if row.in_scope and not waits else ()
+            due, known = ready[site]
+            if not row.in_scope or row.errand_until > now:
+                due = ()
             if not due and site not in errands:
                 idle.append(site)
                 continue
-            whole = row.urls <= meta_keys
             pair = Pair(
                 visit=self._state.new_visit(),
                 site=site,
@@ -141,8 +143,8 @@ class Leases:
                 addresses_expire=row.addresses_expire,
                 robots=robots,
                 failures=row.failures,
-                known=self._due_urls.keys(site) if whole else b"",
-                whole=whole,
+                known=known,
+                whole=row.urls <= meta_keys,
                 errands=errands.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
             )

@@ -90,6 +90,10 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def claim(self, wait: float = 10.0) -> None:
+        """Makes this store the only writer of its database, waiting so many seconds for another run to end, else CrawlBusy."""
+        self._writer.claim(wait)
+
     # --- runs -----------------------------------------------------------------------------------------------------------
 
     def begin_run(self, configuration: Configuration, now: float) -> RunStart:
@@ -98,7 +102,8 @@ class Store:
         The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone.
         """
         migrate(self._writer.engine)
-        self._sites.forget()
+        self._writer.keep_claim()
+        self._writer.forget()
         with self._writer.transaction():
             number, changed = self._runs.begin(configuration, now)
             self._state.start(number, configuration.work, now)

@@ -211,6 +211,7 @@ Index(
     urls.c.site_id,
     urls.c.state,
     urls.c.due_at,
+    urls.c.key,
     sqlite_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
     postgresql_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
 )

@@ -26,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from parcahyd.core.errors import StoreFailed
+from parcahyd.storage.claim import claim, keep_claim
 from parcahyd.storage.opening import first_line
 from parcahyd.storage.value_lists import value_lists
 
@@ -59,6 +60,7 @@ class Writer:
         self.engine = engine
         self.lists = value_lists(engine.dialect)
         self._connection = engine.connect()
+        self._is_claimed = False
         self._next_ids: dict[str, int] = {}
         self._forgetful: list[Callable[[], None]] = [self._next_ids.clear]
 
@@ -81,13 +83,14 @@ class Writer:
                 yield
         # The drivers raise the last two themselves, for values that no column can hold.
         except (SQLAlchemyError, OverflowError, UnicodeError) as error:
-            self._forget()
+            self.forget()
             raise StoreFailed(first_line(error)) from error
         except BaseException:
-            self._forget()
+            self.forget()
             raise
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Drops whatever is remembered of the database's content, so that it is read again."""
         for forget in self._forgetful:
             forget()
 
@@ -110,6 +113,15 @@ class Writer:
             found = (self._connection.scalar(select(func.max(table.c.id))) or 0) + 1
         self._next_ids[table.name] = found + 1
         return found
+
+    def claim(self, wait: float) -> None:
+        """One run at a time: see `storage.claim`."""
+        claim(self._connection, wait)
+        self._is_claimed = True
+
+    def keep_claim(self) -> None:
+        if self._is_claimed:
+            keep_claim(self._connection)
 
     def close(self) -> None:
         self._connection.close()

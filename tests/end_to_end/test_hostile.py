@@ -8,7 +8,7 @@ from tests.support.sites import Answer, Page, Site, html
 
 _LINKS = [
     "http://127.0.0.1:99999/",
-    "http://user:secret@127.0.0.1:1/",
+    "http://user:secret@127.0.0.9:1/",
     "http://\u0000/",
     "//",
     "///x",
@@ -57,11 +57,11 @@ _PAGES: dict[str, Page] = {
     "/no-content": Answer(status=204),
     "/not-modified": Answer(status=304),
     "/location": Answer(status=302, headers=(("Location", "/\xfc\xff?\x7f"),)),
-    "/locations": Answer(status=302, headers=(("Location", "/from-first"), ("Location", "http://127.0.0.1:1/"))),
+    "/locations": Answer(status=302, headers=(("Location", "/from-first"), ("Location", "http://127.0.0.9:1/"))),
     "/refresh": Answer(
         b'<meta http-equiv=refresh content="0;url=\'/from-refresh"><base href="javascript:x"><a href=/from-refresh>'
     ),
-    "/bases": Answer(b'<base href="http://127.0.0.1:1/"><base href="/"><a href="elsewhere">x</a>'),
+    "/bases": Answer(b'<base href="http://127.0.0.9:1/"><base href="/"><a href="elsewhere">x</a>'),
 }
 
 
@@ -78,7 +78,6 @@ def test_nothing_that_a_server_sends_does_harm(server: SiteServer, crawl_on: Cra
     for target in ("/", "/headers", "/from-headers", "/from-utf-16", "/nested", "/zeros", "/long-validator", "/many"):
         assert states[listener.url(target)] == ("stored", ""), target
     assert states[listener.url("/many/2999")] == ("gone", "missing")
-    assert listener.url("/in-a-comment") not in states
     crawl.verify()
     explained = crawl.explain(listener.url("/headers"))
     assert not [character for character in explained if ord(character) < 32 and character != "\n"]

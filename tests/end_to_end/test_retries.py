@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from tests.support.crawl import CrawlFactory
-from tests.support.site_server import SiteServer
+from tests.support.site_server import SiteServer, refusing_port
 from tests.support.sites import Answer, Page, Request, Site, html
 
 
@@ -34,15 +34,25 @@ def test_failures_are_tried_again_until_they_pass_or_count_as_gone(server: SiteS
     running.verify()
 
 
-def test_a_stored_document_outlives_later_failures(server: SiteServer, crawl_on: CrawlFactory) -> None:
+def test_stored_documents_outlive_later_failures(server: SiteServer, crawl_on: CrawlFactory) -> None:
     listener = server.listen()
-    root = html("Was here")
-    server.put("", Site({"/": root}))
-    running = crawl_on()
+    pages = {"/": html("Root", ["/missing"]), "/missing": html("Was here")}
+    server.put("", Site(dict(pages)))
+    running = crawl_on({"Work.RetryDelay": 3600})
     running.run(listener.url())
-    for status, state in ((500, ("failed", "http-error")), (404, ("gone", "missing"))):
-        server.site().pages["/"] = Answer(status=status)
-        running.run(sets={"Work.RevisitAfter": 0, "Work.RetryDelay": 0.01, "Work.MaxTries": 1 if status == 404 else 2})
-        assert running.states() == {listener.url(): state}
-        assert running.show(listener.url()) == root.body
+    server.site().pages = {"/": Answer(status=500), "/missing": Answer(status=404)}
+    running.run(sets={"Work.RevisitAfter": 0})
+    assert running.states() == {listener.url(): ("failed", "http-error"), listener.url("/missing"): ("gone", "missing")}
+    assert running.show_all(running.states()) == {listener.url(target): page.body for target, page in pages.items()}
     running.verify()
+
+
+def test_a_dead_port_does_not_hold_up_the_hosts_other_sites(server: SiteServer, crawl: CrawlFactory) -> None:
+    """Else one link to a closed port of somebody's host would keep the crawl away from that host's real site."""
+    listener = server.listen()
+    server.put("", Site({"/": html("Alive")}))
+    with refusing_port() as port:
+        running = crawl({"Work.RetryDelay": 3600})
+        running.run(f"http://127.0.0.1:{port}/")
+        running.run(listener.url(), timeout=30)
+    assert running.stored() == {listener.url()}

@@ -6,53 +6,43 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect
 
-from parcahyd.storage.tables import metadata
 from tests.storage.desk import Desk
 from tests.support.postgres import fresh_database
 
 
 @pytest.fixture(scope="session")
-def shared_database(postgres: str) -> Iterator[str]:
-    """One PostgreSQL database for many tests: emptying its tables takes a tenth of the time of making them."""
+def sqlite_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    desk = Desk(f"sqlite:///{tmp_path_factory.mktemp('desk') / 'crawl.db'}")
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_desk(postgres: str) -> Iterator[Desk]:
     with fresh_database(postgres) as url:
-        yield url
+        desk = Desk(url)
+        yield desk
+        desk.close()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database without rows, once of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'crawl.db'}"
-    url: str = request.getfixturevalue("shared_database")
-    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        present = inspect(connection).get_table_names()
-        for table in metadata.sorted_tables:
-            if table.name in present and table.name != "schema_version":
-                connection.execute(table.delete())
-    engine.dispose()
-    return url
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """A store on a database without rows; the test begins the first run."""
+    desk: Desk = request.getfixturevalue(f"{request.param}_desk")
+    desk.clear()
+    yield desk
+    assert desk.findings() == []
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database without tables, once of each kind; a test may do to it what it likes."""
+    """The URL of a database without tables; a test may do to it what it likes."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'crawl.db'}"
         return
     with fresh_database(request.getfixturevalue("postgres")) as url:
         yield url
-
-
-@pytest.fixture
-def desk(database: str) -> Iterator[Desk]:
-    """A store on a database without rows; the test begins the first run."""
-    desk = Desk(database)
-    yield desk
-    desk.close()
-    assert desk.findings() == []
 
 
 @pytest.fixture

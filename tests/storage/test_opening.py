@@ -85,11 +85,9 @@ def test_a_failed_transaction_takes_its_tables_back(empty_database: str) -> None
     engine.dispose()
 
 
-def test_readers_cannot_write(database: str) -> None:
-    desk = Desk(database)
+def test_readers_cannot_write(desk: Desk) -> None:
     desk.begin()
-    desk.close()
-    engine = open_engine(database, create=False, read_only=True)
+    engine = open_engine(desk.url, create=False, read_only=True)
     with pytest.raises(SQLAlchemyError, match=r"read-?\s?only"), engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM urls")
     engine.dispose()

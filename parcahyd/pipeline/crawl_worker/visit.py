@@ -48,6 +48,7 @@ ROBOTS_BYTES = 500 * 1024
 """So much of a robots.txt is read (RFC 9309, section 2.5)."""
 
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
+_FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
 
 
@@ -203,6 +204,15 @@ class Visit:
         if result.fault is None and not foreign_peer:
             self._faults = 0
             self.failures = 0 if ask.kind is AskKind.PAGE and result.status < 400 else self.failures
+        self._take(ask, result, failed, now)
+
+    def stumbled(self, ask: Ask, error: Exception, now: float) -> str:
+        """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
+        sentence = f"{type(error).__name__} on {self.origin}{ask.path}: {error}"
+        self._take(ask, DownloadResult(detail=sentence), _FAULT, now)
+        return sentence
+
+    def _take(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         if ask.kind is AskKind.PAGE:
             self._page(ask, result, failed, now)
         elif ask.kind is AskKind.ROBOTS:

@@ -32,8 +32,8 @@ _KEYS_PER_LOCAL_URL = 5
 class CrawlWorker:
     """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
-    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `misbehaved` says that
-    the downloader plugin answered from an address that was not approved.
+    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `misbehaved` says in a
+    sentence what a plugin, or this program itself, did wrong.
     """
 
     def __init__(
@@ -182,7 +182,10 @@ class CrawlWorker:
             self._misbehaved(result.detail)
         now = self._clock.now()
         ready = visit.ready
-        visit.answered(ask, result, foreign, now)
+        try:
+            visit.answered(ask, result, foreign, now)
+        except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
+            self._misbehaved(visit.stumbled(ask, error, now))
         if ready is not None and visit.ready is None:
             self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
         elif ready is None and visit.ready is not None:

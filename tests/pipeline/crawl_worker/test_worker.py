@@ -31,6 +31,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.links import PageLinks, read_links
 
 Record = TypeVar("Record")
 Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
@@ -337,6 +338,21 @@ def test_a_downloader_that_fails_is_named() -> None:
     world.visit("/")
     assert world.misbehaved == ["the downloader x raised ValueError"]
     assert [record.reason for record in world.of(BadRecord)] == [Reason.PLUGIN.word]
+
+
+def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(body: bytes, charset: str) -> PageLinks:
+        if b"trap" in body:
+            raise RecursionError("too deep")
+        return read_links(body, charset)
+
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.visit.read_links", fail)
+    world = World({"/": page("t", "b"), "/t": page("trap"), "/b": page()})
+    world.visit("/")
+    assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
+    assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t", Reason.FAULT.word)]
+    assert "too deep" in world.misbehaved[0]
+    assert isinstance(world.records[-1], VisitOver)
 
 
 def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
