@@ -24,7 +24,6 @@ from parcahyd.core.records import (
     PageRecord,
     Pair,
     Pause,
-    SeedRecord,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -205,7 +204,7 @@ class Credit(_Message, frozen=True):
     size: int
 
 
-BufferRecord = SeedRecord | ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
+BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop

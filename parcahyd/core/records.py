@@ -13,7 +13,6 @@ import msgspec
 __all__ = [
     "Assignment",
     "BadRecord",
-    "DocRecord",
     "DueUrl",
     "Errand",
     "ErrandRecord",
@@ -24,7 +23,6 @@ __all__ = [
     "ResolvedPair",
     "RobotsFact",
     "RobotsStatus",
-    "SeedRecord",
     "SiteRecord",
     "UnchangedRecord",
     "VisitOver",
@@ -165,12 +163,6 @@ class Pause(_Record, frozen=True):
 # --- what a visit gives: Crawl Worker -> Document and URL Buffer -> Update Database ------------------------------------
 
 
-class SeedRecord(_Tagged, frozen=True):
-    """ExternLQ: a URL that the user gave."""
-
-    url: str
-
-
 class ExternRecord(_Tagged, frozen=True):
     """ExternLQ: the fast path of links to other sites. Its loss is harmless, its repetition free."""
 
@@ -285,6 +277,3 @@ class VisitOver(_Tagged, frozen=True):
     requests: int = 0
     reason: str = ""
     """A Reason's word when the site is being spared."""
-
-
-DocRecord = PageRecord | UnchangedRecord | SiteRecord | ErrandRecord

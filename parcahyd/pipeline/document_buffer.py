@@ -2,7 +2,7 @@
 
 | queue | filled with | by |
 |---|---|---|
-| ExternLQ | seeds, links to other sites | user, workers |
+| ExternLQ | links to other sites | workers |
 | DocURLQ | documents with their URL and links, confirmations, facts about sites | workers |
 | BadURLQ | URLs that failed, are refused or gone | workers, and the coordinator for hosts without an address |
 
@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 
 from parcahyd.core.buffer import BufferedRecord, BufferQueue
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.records import BadRecord, ExternRecord, SeedRecord, VisitOver
+from parcahyd.core.records import BadRecord, ExternRecord, VisitOver
 
 __all__ = ["DocumentBuffer"]
 
@@ -50,7 +50,7 @@ class DocumentBuffer(Generic[Item]):
             self._gone.discard(record.visit)
             return
         visit = 0
-        if isinstance(record, SeedRecord | ExternRecord):
+        if isinstance(record, ExternRecord):
             queue = BufferQueue.EXTERN
         else:
             queue = BufferQueue.BAD if isinstance(record, BadRecord) else BufferQueue.DOC

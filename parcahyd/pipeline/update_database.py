@@ -1,7 +1,7 @@
 """Update Database (P19): writes the buffer's queues to the database, batch by batch, in the order Extern, Doc, Bad.
 
 One transaction per batch of at most MaxSize records. A batch that fails goes back to the head of its own queue and is tried
-again with back-off; after three failures it is halved, until the record that cannot be stored stands alone and is
+again with back-off; after four failures it is halved, until the record that cannot be stored stands alone and is
 stored as `failed`. While the database takes nothing at all, everything waits: workers run out of credit and stop asking.
 """
 
@@ -18,7 +18,10 @@ from parcahyd.core.records import BadRecord, VisitOver
 
 __all__ = ["Tally", "UpdateDatabase"]
 
-_TRIES_BEFORE_HALVING = 3
+_TRIES_BEFORE_HALVING = 4
+_TRIES_ALONE = 2
+"""Once halving has begun, a part that fails is halved at once; only a single record gets a second try."""
+
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
 _PASS: tuple[BufferQueue | None, ...] = (*BufferQueue, None)
@@ -147,14 +150,16 @@ class UpdateDatabase(Generic[Item]):
             self._commit(batch, result)
             return
         self._failures += 1
-        if self._failures > _TRIES_BEFORE_HALVING and len(batch) == 1:
+        is_halving = self._batch_size[queue] < self._max_size
+        if len(batch) == 1 and self._failures >= (_TRIES_ALONE if is_halving else _TRIES_BEFORE_HALVING):
             self._trouble(f"a record in {queue.value} cannot be stored: {result}")
             self._busy = True
             self._writer.write_poison(queue, batch[0].item, lambda result: self._poison_written(queue, batch, result))
             return
         self._buffer.put_back(queue, batch)
-        if self._failures > _TRIES_BEFORE_HALVING:
+        if len(batch) > 1 and (is_halving or self._failures >= _TRIES_BEFORE_HALVING):
             self._batch_size[queue] = (len(batch) + 1) // 2
+            self._failures = 0
             self._run_again(queue)
             return
         self._trouble(f"the database did not take a batch of {len(batch)} from {queue.value}: {result}")

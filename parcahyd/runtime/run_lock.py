@@ -36,11 +36,11 @@ class RunLock:
     def __init__(self, database_url: str, wait: float = _WAIT_SECONDS) -> None:
         path = _lock_file(database_url)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise DatabaseMistake(
-                f"the lock file {path} cannot be opened: {error.strerror}", "choose a DbUrl in a folder you may write to"
+                f"the lock file {path} cannot be opened: {error.strerror}",
+                "create its folder, or choose a DbUrl in a folder you may write to",
             ) from error
         if not self._take(time.monotonic() + wait):
             holder = os.pread(self.descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Integer, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import Pair, Pause, RobotsFact, RobotsStatus, VisitOver
+from parcahyd.rules.retries import retry_after
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.moments import earliest, later
@@ -83,12 +84,15 @@ class Leases:
         )
         until = later(sites.c.not_before, bindparam("until", type_=sites.c.not_before.type))
         self._orphan = writer.prepare(
-            update(sites).where(*this).values({**given_back, "not_before": until}), "until", "until", "site", "its_visit"
+            update(sites)
+            .where(*this)
+            .values({**given_back, "not_before": until, "failures": sites.c.failures + bindparam("deaths")}),
+            *("until", "until", "deaths", "site", "its_visit"),
         )
         self._visited = writer.prepare(
-            select(sites.c.id, sites.c.visit, sites.c.host, sites.c.visit_address, sites.c.addresses).where(
-                sites.c.visit.is_not(None)
-            )
+            select(
+                *(sites.c.id, sites.c.visit, sites.c.host, sites.c.visit_address, sites.c.addresses, sites.c.failures)
+            ).where(sites.c.visit.is_not(None))
         )
 
     # --- giving out -----------------------------------------------------------------------------------------------------
@@ -177,10 +181,10 @@ class Leases:
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
         strays = [
-            (0.0, 0.0, row.id, row.visit) for row in self._writer.rows(self._visited) if row.visit not in self._state.visits
+            (0.0, 0.0, 0, row.id, row.visit) for row in self._writer.rows(self._visited) if row.visit not in self._state.visits
         ]
         self._writer.many(self._orphan, strays)
-        self._sites.settle([site for _, _, site, _ in strays])
+        self._sites.settle([site for *_, site, _ in strays])
 
     def assign(self, addresses: Mapping[int, str]) -> None:
         """Notes the address that each open visit uses, so that it is spared if the visit is orphaned."""
@@ -207,23 +211,28 @@ class Leases:
         self._sites.settle([row[-2] for row in rows])
 
     def orphans(self) -> Sequence[Any]:
-        """Every site that a visit has: id, visit, host, the visit's address if it was noted, the site's addresses."""
+        """Every site that a visit has: id, visit, host, the visit's address if it was noted, the site's addresses, failures."""
         return self._writer.rows(self._visited)
 
-    def recover(self, orphans: Iterable[Any], now: float, addresses: Mapping[int, str]) -> None:
+    def recover(self, orphans: Iterable[Any], now: float, addresses: Mapping[int, str], worker_died: bool = False) -> None:
         """Frees sites whose visit nobody works on any more. What was on the wire is unknown, so host and address are
-        spared for one full delay (architecture, section 3)."""
-        host_until, address_until = now + self._state.work.HostDelay, now + self._state.work.address_delay
+        spared for one full delay (architecture, section 3). A site whose worker died, and that found nobody before
+        either, is spared for longer each time: a page that kills workers must not keep on doing so."""
+        work = self._state.work
+        host_until, address_until = now + work.HostDelay, now + work.address_delay
         spared: dict[str, float] = {}
         rows = []
-        for site, visit, host, visit_address, known_addresses in orphans:
-            rows.append((host_until, host_until, site, visit))
+        for site, visit, host, visit_address, known_addresses, failures in orphans:
+            until = host_until
+            if worker_died and failures:
+                until = max(until, now + retry_after(failures, work.RetryDelay))
+            rows.append((until, until, int(worker_died), site, visit))
             spared[f"host {host}"] = host_until
             used = addresses.get(visit) or visit_address or known_addresses
             spared.update((f"address {address}", address_until) for address in used.split(",") if address)
         self._writer.many(self._orphan, rows)
         self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
-        self._sites.settle([row[2] for row in rows])
+        self._sites.settle([row[3] for row in rows])
 
     def pauses_in_force(self, now: float) -> tuple[Pause, ...]:
         return self._pauses.in_force(now)

@@ -22,7 +22,6 @@ from parcahyd.core.records import (
     ExternRecord,
     Pair,
     Pause,
-    SeedRecord,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -163,13 +162,14 @@ class Store:
 
     def abandon(self, visits: Sequence[int], now: float, addresses: Mapping[int, str] | None = None) -> None:
         """Ends visits whose worker is gone: host and address wait one full delay, since nobody knows what was asked.
+        When that happens to a site again and again, it is left alone for longer each time.
 
         `addresses` are those of the visits, where `assign` was not told.
         """
         gone = set(visits).intersection(self._state.visits)
         with self._writer.transaction():
             orphans = [row for row in self._leases.orphans() if row.visit in gone]
-            self._leases.recover(orphans, now, addresses or {})
+            self._leases.recover(orphans, now, addresses or {}, worker_died=True)
         self._state.close(gone)
 
     def _is_open(self, record: PackedPage | VisitOver | BadRecord | UnchangedRecord | SiteRecord | ErrandRecord) -> bool:
@@ -190,18 +190,11 @@ class Store:
         with self._writer.transaction():
             self._seeds.add(seeds, now)
 
-    def store_extern(self, batch: Sequence[SeedRecord | ExternRecord], now: float) -> Written:
-        """ExternLQ: seeds, and links to other sites ahead of the pages they stand in. Repetition changes nothing.
-
-        A seed was looked at before it was queued; one that is no URL all the same is left out.
-        """
-        seeds = [url for record in batch if isinstance(record, SeedRecord) and (url := canonical(record.url))]
-        externs = [record for record in batch if isinstance(record, ExternRecord)]
-        current = [record for record in externs if record.visit in self._state.visits]
-        written = Written(late=len(externs) - len(current))
+    def store_extern(self, batch: Sequence[ExternRecord], now: float) -> Written:
+        """ExternLQ: links to other sites ahead of the pages they stand in. Repetition changes nothing."""
+        current = [record for record in batch if record.visit in self._state.visits]
+        written = Written(late=len(batch) - len(current))
         with self._writer.transaction():
-            if seeds:
-                self._seeds.add(seeds, now)
             seen = [(split(url), record.depth) for record in current for url in record.urls]
             found = self._sites.find(parts[:3] for parts, _ in seen)
             sightings: list[Sighting] = []

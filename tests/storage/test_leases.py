@@ -300,6 +300,22 @@ def test_an_abandoned_visit_is_an_orphan_and_its_late_records_change_nothing(des
     assert desk.states()[f"{B}/"] == "stored"
 
 
+def test_a_site_that_kills_worker_after_worker_is_left_alone_for_longer_each_time(desk: Desk) -> None:
+    desk.begin(HostDelay=1.0, RetryDelay=10.0)
+    desk.seed(f"{A}/")
+    waits = []
+    for _ in range(4):
+        desk.store.abandon([desk.visit().visit], desk.now)
+        following = desk.lease_and_next()[1]
+        assert following is not None
+        waits.append(following - desk.now)
+        desk.now = following
+    assert waits == [1.0, 10.0, 20.0, 40.0]
+    desk.over(desk.visit(), failures=0)
+    desk.store.abandon([desk.visit().visit], desk.now)
+    assert desk.lease_and_next() == ([], desk.now + 1.0)
+
+
 def test_a_record_for_another_site_than_its_visits_changes_nothing(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/", f"{B}/")

@@ -6,8 +6,7 @@ import pytest
 
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import SeedRecord
-from parcahyd.storage.tables import seeds, sites, urls
+from parcahyd.storage.tables import seeds, urls
 from tests.storage.desk import Desk
 
 A = "http://a.example"
@@ -100,10 +99,3 @@ def test_a_new_seed_brings_its_whole_domain(desk: Desk) -> None:
     states = desk.states()
     assert [states[link] for link in links] == ["known", "known", "refused scope", "known"]
     assert len(desk.lease()) == 4
-
-
-def test_seeds_come_through_the_queue_too(desk: Desk) -> None:
-    desk.begin()
-    desk.store.store_extern([SeedRecord(f"{A}/"), SeedRecord("nonsense")], desk.now)
-    assert desk.states() == {f"{A}/": "known"}
-    assert len(desk.rows(sites)) == 1

@@ -202,7 +202,7 @@ class CrawlWorker:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         host_rest, address_rest = self._turnstile.close(visit)
         pauses = (
-            Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic, visit.spared_until - now)),
+            Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic)),
             Pause(f"address {visit.address}", now + max(0.0, address_rest - monotonic)),
         )
         self._emit(
@@ -210,7 +210,7 @@ class CrawlWorker:
                 visit=visit.pair.visit,
                 site=visit.pair.site,
                 at=now,
-                not_before=pauses[0].not_before,
+                not_before=max(pauses[0].not_before, visit.spared_until),
                 pauses=pauses,
                 addresses=() if visit.address_blanked else visit.assignment.addresses,
                 addresses_expire=visit.assignment.addresses_expire,
