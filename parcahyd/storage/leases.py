@@ -23,6 +23,9 @@ from parcahyd.storage.writer import ONE, Writer, limited
 
 __all__ = ["Leases"]
 
+_DEATHS_FORGIVEN = 3
+"""Workers that may die in a row without having brought anything from a site before that is held against the site."""
+
 _PAIR_COLUMNS = (
     *(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope, sites.c.urls),
     *(sites.c.addresses, sites.c.addresses_expire, sites.c.failures, sites.c.augmentation, sites.c.errand_until),
@@ -84,10 +87,8 @@ class Leases:
         )
         until = later(sites.c.not_before, bindparam("until", type_=sites.c.not_before.type))
         self._orphan = writer.prepare(
-            update(sites)
-            .where(*this)
-            .values({**given_back, "not_before": until, "failures": sites.c.failures + bindparam("deaths")}),
-            *("until", "until", "deaths", "site", "its_visit"),
+            update(sites).where(*this).values({**given_back, "not_before": until, "failures": bindparam("new_failures")}),
+            *("until", "until", "new_failures", "site", "its_visit"),
         )
         self._visited = writer.prepare(
             select(
@@ -181,7 +182,9 @@ class Leases:
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
         strays = [
-            (0.0, 0.0, 0, row.id, row.visit) for row in self._writer.rows(self._visited) if row.visit not in self._state.visits
+            (0.0, 0.0, row.failures, row.id, row.visit)
+            for row in self._writer.rows(self._visited)
+            if row.visit not in self._state.visits
         ]
         self._writer.many(self._orphan, strays)
         self._sites.settle([site for *_, site, _ in strays])
@@ -216,17 +219,19 @@ class Leases:
 
     def recover(self, orphans: Iterable[Any], now: float, addresses: Mapping[int, str], worker_died: bool = False) -> None:
         """Frees sites whose visit nobody works on any more. What was on the wire is unknown, so host and address are
-        spared for one full delay (architecture, section 3). A site whose worker died, and that found nobody before
-        either, is spared for longer each time: a page that kills workers must not keep on doing so."""
+        spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
+        anything is spared for longer each time: a page that kills workers must not keep on doing so."""
         work = self._state.work
         host_until, address_until = now + work.HostDelay, now + work.address_delay
         spared: dict[str, float] = {}
         rows = []
         for site, visit, host, visit_address, known_addresses, failures in orphans:
             until = host_until
-            if worker_died and failures:
-                until = max(until, now + retry_after(failures, work.RetryDelay))
-            rows.append((until, until, int(worker_died), site, visit))
+            if worker_died:
+                failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
+                if failures > _DEATHS_FORGIVEN:
+                    until = max(until, now + retry_after(failures - _DEATHS_FORGIVEN, work.RetryDelay))
+            rows.append((until, until, failures, site, visit))
             spared[f"host {host}"] = host_until
             used = addresses.get(visit) or visit_address or known_addresses
             spared.update((f"address {address}", address_until) for address in used.split(",") if address)

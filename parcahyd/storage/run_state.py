@@ -22,12 +22,15 @@ class RunState:
         """The open visits and their sites. A record of any other visit is late and changes nothing."""
         self.blanked: set[int] = set()
         """Open visits whose address did not answer."""
+        self.fruitful: set[int] = set()
+        """Open visits that brought something."""
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
         self.run, self.work, self.started_at = run, work, now
         self.visits.clear()
         self.blanked.clear()
+        self.fruitful.clear()
         self._given = 0
 
     def new_visit(self) -> int:
@@ -39,6 +42,7 @@ class RunState:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
+            self.fruitful.discard(visit)
 
     @property
     def max_depth(self) -> int:

@@ -214,6 +214,7 @@ class Store:
             self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
+        self._state.fruitful.update(record.page.visit for record in current if isinstance(record, PackedPage))
         return written
 
     def store_bad(self, batch: Sequence[BadRecord], now: float) -> Written:  # noqa: ARG002 (every batch has its time)

@@ -304,15 +304,16 @@ def test_a_site_that_kills_worker_after_worker_is_left_alone_for_longer_each_tim
     desk.begin(HostDelay=1.0, RetryDelay=10.0)
     desk.seed(f"{A}/")
     waits = []
-    for _ in range(4):
+    for _ in range(6):
         desk.store.abandon([desk.visit().visit], desk.now)
         following = desk.lease_and_next()[1]
         assert following is not None
         waits.append(following - desk.now)
         desk.now = following
-    assert waits == [1.0, 10.0, 20.0, 40.0]
-    desk.over(desk.visit(), failures=0)
-    desk.store.abandon([desk.visit().visit], desk.now)
+    assert waits == [1.0, 1.0, 1.0, 10.0, 20.0, 40.0]
+    fruitful = desk.visit()
+    desk.write(desk.page(fruitful, internal=("/x",)))
+    desk.store.abandon([fruitful.visit], desk.now)
     assert desk.lease_and_next() == ([], desk.now + 1.0)
 
 
