@@ -5,7 +5,7 @@ A set arrives in MainQ; each pair of it becomes a `Visit`. The visit reads robot
 records leave through the worker's `emit` for the Document and URL Buffer. A worker never asks the database anything.
 
 worker.py joins the parts; visit.py is one site's story; turnstile.py is politeness; known_urls.py is what was seen;
-reading.py is a document in hand.
+answers.py and reading.py are what came back; scribe.py writes the records.
 """
 
 from parcahyd.pipeline.crawl_worker.worker import CrawlWorker

@@ -11,41 +11,27 @@ from collections.abc import Callable
 from enum import Enum
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Event, Reason, State, move
+from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import (
-    Assignment,
-    BadRecord,
-    DueUrl,
-    Errand,
-    ErrandRecord,
-    ExternRecord,
-    PageRecord,
-    RobotsFact,
-    RobotsStatus,
-    SiteRecord,
-    UnchangedRecord,
-)
+from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
+from parcahyd.pipeline.crawl_worker.answers import location, read_robots
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
-from parcahyd.refresh.schedule import NEVER, Schedule
-from parcahyd.rules.canonical_url import Joiner
+from parcahyd.pipeline.crawl_worker.scribe import Scribe
+from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.links import read_links
 from parcahyd.rules.media_type import is_html, recognise
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
 
-__all__ = ["ROBOTS_BYTES", "Ask", "AskKind", "Visit"]
+__all__ = ["Ask", "AskKind", "Visit"]
 
 _ROBOTS_HOPS = 5
 """RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
 
 _FAULTS_IN_A_ROW = 5
 """So many requests without an answer, and the site is left alone for a while."""
-
-ROBOTS_BYTES = 500 * 1024
-"""So much of a robots.txt is read (RFC 9309, section 2.5)."""
 
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
@@ -90,12 +76,11 @@ class Visit:
         self.pages = 0
         self.requests = 0
         self.failures = pair.failures
-        self.address_blanked = False
         self.spared_until = 0.0
         self.spared_for: Reason | None = None
         self._work = work
         self._room = room
-        self._emit = emit
+        self._scribe = Scribe(assignment, work, emit)
         self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
         for url in pair.urls:
@@ -123,6 +108,11 @@ class Visit:
     def is_over(self) -> bool:
         """Nothing is under way and nothing is left that this visit may ask."""
         return not self.on_the_wire and self.ready is None
+
+    @property
+    def address_blanked(self) -> bool:
+        """The address did not answer: resolve the host again before the next visit."""
+        return self._scribe.address_blanked
 
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
@@ -182,14 +172,14 @@ class Visit:
             self._room.urls += 1
             if self._robots.allows(self.origin + item.path):
                 return Ask(AskKind.PAGE, item.path, item)
-            self._bad(item, Event.REFUSAL, Reason.ROBOTS, now, self._robots_expire)
+            self._scribe.refusal(item, Reason.ROBOTS, now, self._robots_expire)
         return None
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
         while self._local_q:
             self._room.urls += 1
-            self._bad(self._local_q.popleft(), Event.REFUSAL, reason, now, NEVER, detail=detail)
+            self._scribe.refusal(self._local_q.popleft(), reason, now, detail=detail)
 
     # --- what came back ------------------------------------------------------------------------------------------------
 
@@ -234,7 +224,7 @@ class Visit:
                 return
             if item.etag or item.modified:
                 self.pages += 1
-                self._unchanged(item, result, now)
+                self._scribe.unchanged(item, result, now)
                 return
             failed = _UNASKED_304
         self._pages_left += 1
@@ -242,42 +232,21 @@ class Visit:
 
     def _document(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         media_type, charset = recognise(result.header("content-type"), result.body)
-        internal: tuple[str, ...] = ()
-        external: tuple[str, ...] = ()
-        table = b""
-        if is_html(media_type):
-            links = read_links(result.body, charset)
-            charset = links.charset
-            found, outside = self._reader.read(self.origin + item.path, links, self._work.Embedded)
-            internal, external = tuple([path for _, path in found]), tuple(outside)
-            if self._work.KeepLinks:
-                table = links.table()
-            self._enqueue(found, item.depth + 1)
-            if external:
-                self._emit(ExternRecord(self.pair.visit, item.depth + 1, external))
-        self._emit(
-            PageRecord(
-                visit=self.pair.visit,
-                site=self.pair.site,
-                key=item.key,
-                path=item.path,
-                depth=item.depth,
-                hops=item.hops,
-                seed=item.seed,
-                fetched_at=now,
-                due_at=self._schedule.stored(now),
-                status=result.status,
-                address=self.address,
-                headers=_header_block(result),
-                etag=_validator(result.header("etag")),
-                modified=_validator(result.header("last-modified")),
-                media_type=media_type,
-                charset=charset,
-                body=result.body,
-                internal=internal,
-                external=external,
-                links=table,
-            )
+        if not is_html(media_type):
+            self._scribe.page(item, result, now, media_type=media_type, charset=charset)
+            return
+        links = read_links(result.body, charset)
+        found, outside = self._reader.read(self.origin + item.path, links, self._work.Embedded)
+        self._enqueue(found, item.depth + 1)
+        self._scribe.page(
+            item,
+            result,
+            now,
+            media_type=media_type,
+            charset=links.charset,
+            internal=tuple([path for _, path in found]),
+            external=tuple(outside),
+            links=links.table() if self._work.KeepLinks else b"",
         )
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
@@ -291,7 +260,7 @@ class Visit:
             self._local_q.extend([DueUrl(key, path, depth) for key, path in found[:count]])
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
-        target = _location(result, self.origin + item.path)
+        target = location(result, self.origin + item.path)
         self._pages_left += 1
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
@@ -303,54 +272,12 @@ class Visit:
             if key is not None and self._known.is_whole and self._room.urls > 0:
                 self._room.urls -= 1
                 self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
-        self._emit(
-            PageRecord(
-                visit=self.pair.visit,
-                site=self.pair.site,
-                key=item.key,
-                path=item.path,
-                depth=item.depth,
-                hops=item.hops,
-                seed=item.seed,
-                fetched_at=now,
-                due_at=self._schedule.stored(now),
-                status=result.status,
-                address=self.address,
-                headers=_header_block(result),
-                redirect=target,
-            )
-        )
-
-    def _unchanged(self, item: DueUrl, result: DownloadResult, now: float) -> None:
-        self._emit(
-            UnchangedRecord(
-                visit=self.pair.visit,
-                site=self.pair.site,
-                key=item.key,
-                path=item.path,
-                checked_at=now,
-                due_at=self._schedule.stored(now),
-                status=result.status,
-                etag=_validator(result.header("etag")) or item.etag,
-                modified=_validator(result.header("last-modified")) or item.modified,
-            )
-        )
+        self._scribe.page(item, result, now, redirect=target)
 
     def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
-        detail = result.detail or (f"HTTP {result.status}" if result.status else "")
+        self._scribe.failure(item, result, failed, now)
         if failed.final:
-            due_at = NEVER if failed.event is Event.REFUSAL else self._schedule.gone(now)
-            self._bad(item, failed.event, failed.reason, now, due_at, detail=detail, status=result.status)
             return
-        tries = item.tries + 1
-        if self._schedule.is_last_try(tries):
-            due_at = self._schedule.gone(now)
-            detail = f"{failed.reason.word}: {detail}"
-            self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status)
-        else:
-            due_at = self._schedule.retry(now, tries)
-            blank = failed.blank_address
-            self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
         self._faults += 1
         if self._faults >= _FAULTS_IN_A_ROW or result.status == 429:
             self._spare(Reason.UNREACHABLE_SITE, now)
@@ -362,40 +289,6 @@ class Visit:
             self.spared_for = reason
             self.spared_until = self._schedule.spare_site(now, self.failures)
         self.stop()
-
-    def _bad(
-        self,
-        item: DueUrl,
-        event: Event,
-        reason: Reason,
-        now: float,
-        due_at: float,
-        tries: int = 0,
-        detail: str = "",
-        status: int = 0,
-        blank_address: bool = False,
-    ) -> None:
-        self.address_blanked = self.address_blanked or blank_address
-        self._emit(
-            BadRecord(
-                visit=self.pair.visit,
-                site=self.pair.site,
-                key=item.key,
-                path=item.path,
-                depth=item.depth,
-                hops=item.hops,
-                seed=item.seed,
-                at=now,
-                state=int(move(State(item.state), event)),
-                reason=reason.word,
-                due_at=due_at,
-                tries=tries,
-                status=status,
-                detail=detail[:500],
-                address=self.address if event is not Event.REFUSAL else "",
-                blank_address=blank_address,
-            )
-        )
 
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 
@@ -420,7 +313,7 @@ class Visit:
         elif fact.status is RobotsStatus.ABSENT:
             self._robots = ALLOW_ALL
         self._robots_expire = fact.expires_at
-        self._emit(SiteRecord(self.pair.visit, self.pair.site, fact, target))
+        self._scribe.robots(fact, target)
         if self._robots is not None:
             return
         if fact.status is not RobotsStatus.AWAITED:
@@ -431,47 +324,13 @@ class Visit:
         """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
-        item = self._local_q.popleft()
-        self._room.urls += 1
-        tries = item.tries + 1
-        due_at = self._schedule.retry(now, tries)
-        self._bad(item, Event.FAILURE, reason, now, due_at, tries, fact.detail, blank_address=network)
+        if self._local_q:  # Empty when the run is being stopped.
+            self._room.urls += 1
+            self._scribe.no_robots(self._local_q.popleft(), reason, fact.detail, network, now)
         self._spare(reason, now)
 
     def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         errand = ask.errand
         assert errand is not None  # noqa: S101 - every errand ask has its errand
         fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        self._emit(ErrandRecord(self.pair.visit, self.pair.site, errand.asker, errand.path, fact, target, errand.hops + 1))
-
-
-def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:
-    """What an answer to robots.txt means (RFC 9309, section 2.3.1), and where it redirects to, if it does."""
-    if failed is not None or result.fault is not None:
-        reason = failed.reason.sentence if failed is not None else result.detail
-        return RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, reason), ""
-    status = result.status
-    if status in REDIRECTS:
-        target = _location(result, url)
-        if target:
-            return RobotsFact(RobotsStatus.AWAITED, b"", now, now, f"redirects to {target}"), target
-    if 200 <= status < 300:
-        return RobotsFact(RobotsStatus.FOUND, result.body[:ROBOTS_BYTES], now, now + ttl), ""
-    if status == 429 or status >= 500:
-        return RobotsFact(RobotsStatus.ERROR, b"", now, now, f"HTTP {status}"), ""
-    return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""
-
-
-def _location(result: DownloadResult, url: str) -> str:
-    """Where a redirect leads, or nothing where it does not say."""
-    location = result.header("location")
-    return (Joiner(url).join(location) or "") if location else ""
-
-
-def _validator(value: str) -> str:
-    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
-    return value if len(value) <= 1000 else ""
-
-
-def _header_block(result: DownloadResult) -> bytes:
-    return "".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1", "replace")
+        self._scribe.errand(errand, fact, target)

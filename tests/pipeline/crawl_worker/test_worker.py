@@ -407,6 +407,17 @@ def test_embedded_things_are_fetched_only_when_asked_to() -> None:
     assert b"img\ti.png" in plain.of(PageRecord)[0].links
 
 
+def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
+    world = World({"/robots.txt": DownloadResult(500)})
+    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
+    world.worker.stop()
+    world.run()
+    assert world.of(BadRecord) == []
+    assert isinstance(world.records[-1], VisitOver)
+    assert world.worker.open_visits == 0
+
+
 def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=4))
     pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))

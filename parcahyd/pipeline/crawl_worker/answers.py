@@ -1,0 +1,32 @@
+"""What answers mean before they are records: where a redirect leads, and what an answer to robots.txt says."""
+
+from __future__ import annotations
+
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.retries import REDIRECTS, Failure
+from parcahyd.rules.robots import MAX_ROBOTS
+
+__all__ = ["location", "read_robots"]
+
+
+def location(result: DownloadResult, url: str) -> str:
+    """Where a redirect of `url` leads, or nothing where it does not say."""
+    target = result.header("location")
+    return (Joiner(url).join(target) or "") if target else ""
+
+
+def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:
+    """What an answer to robots.txt means (RFC 9309, section 2.3.1), and where it redirects to, if it does."""
+    if failed is not None or result.fault is not None:
+        reason = failed.reason.sentence if failed is not None else result.detail
+        return RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, reason), ""
+    status = result.status
+    if status in REDIRECTS and (target := location(result, url)):
+        return RobotsFact(RobotsStatus.AWAITED, b"", now, now, f"redirects to {target}"), target
+    if 200 <= status < 300:
+        return RobotsFact(RobotsStatus.FOUND, result.body[:MAX_ROBOTS], now, now + ttl), ""
+    if status == 429 or status >= 500:
+        return RobotsFact(RobotsStatus.ERROR, b"", now, now, f"HTTP {status}"), ""
+    return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""

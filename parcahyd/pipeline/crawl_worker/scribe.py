@@ -1,0 +1,175 @@
+"""The scribe writes a visit's records: what came of each URL, and when its next visit is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Event, Reason, State, move
+from parcahyd.core.messages import BufferRecord
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import (
+    Assignment,
+    BadRecord,
+    DueUrl,
+    Errand,
+    ErrandRecord,
+    ExternRecord,
+    PageRecord,
+    RobotsFact,
+    SiteRecord,
+    UnchangedRecord,
+)
+from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.retries import Failure
+
+__all__ = ["Scribe"]
+
+_LONGEST_VALIDATOR = 1000
+_LONGEST_DETAIL = 500
+
+
+class Scribe:
+    """Gives the records of one visit to `emit`."""
+
+    def __init__(self, assignment: Assignment, work: WorkConf, emit: Callable[[BufferRecord], None]) -> None:
+        self.address_blanked = False
+        """The address did not answer: it must not be kept when the visit is over."""
+        self._visit = assignment.pair.visit
+        self._site = assignment.pair.site
+        self._address = assignment.address
+        self._schedule = Schedule(work)
+        self._emit = emit
+
+    def page(
+        self,
+        item: DueUrl,
+        result: DownloadResult,
+        now: float,
+        *,
+        media_type: str = "",
+        charset: str = "",
+        internal: tuple[str, ...] = (),
+        external: tuple[str, ...] = (),
+        links: bytes = b"",
+        redirect: str = "",
+    ) -> None:
+        """A document with the links first seen in it, or a redirect with its target."""
+        if external:
+            self._emit(ExternRecord(self._visit, item.depth + 1, external))
+        self._emit(
+            PageRecord(
+                visit=self._visit,
+                site=self._site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                fetched_at=now,
+                due_at=self._schedule.stored(now),
+                status=result.status,
+                address=self._address,
+                headers=_header_block(result),
+                etag="" if redirect else _validator(result.header("etag")),
+                modified="" if redirect else _validator(result.header("last-modified")),
+                media_type=media_type,
+                charset=charset,
+                redirect=redirect,
+                body=b"" if redirect else result.body,
+                internal=internal,
+                external=external,
+                links=links,
+            )
+        )
+
+    def unchanged(self, item: DueUrl, result: DownloadResult, now: float) -> None:
+        self._emit(
+            UnchangedRecord(
+                visit=self._visit,
+                site=self._site,
+                key=item.key,
+                path=item.path,
+                checked_at=now,
+                due_at=self._schedule.stored(now),
+                status=result.status,
+                etag=_validator(result.header("etag")) or item.etag,
+                modified=_validator(result.header("last-modified")) or item.modified,
+            )
+        )
+
+    def failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
+        """A request that gave no document: gone, refused, or to be tried again while there are tries left."""
+        detail = result.detail or (f"HTTP {result.status}" if result.status else "")
+        if failed.final:
+            due_at = NEVER if failed.event is Event.REFUSAL else self._schedule.gone(now)
+            self._bad(item, failed.event, failed.reason, now, due_at, detail=detail, status=result.status)
+            return
+        tries = item.tries + 1
+        if self._schedule.is_last_try(tries):
+            due_at = self._schedule.gone(now)
+            detail = f"{failed.reason.word}: {detail}"
+            self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status)
+        else:
+            due_at = self._schedule.retry(now, tries)
+            blank = failed.blank_address
+            self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
+
+    def no_robots(self, item: DueUrl, reason: Reason, detail: str, blank_address: bool, now: float) -> None:
+        """The URL waits for its site's robots.txt, however often that takes."""
+        tries = item.tries + 1
+        due_at = self._schedule.retry(now, tries)
+        self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
+
+    def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:
+        """A rule of ours forbids the request."""
+        self._bad(item, Event.REFUSAL, reason, now, until, detail=detail)
+
+    def robots(self, fact: RobotsFact, errand: str) -> None:
+        self._emit(SiteRecord(self._visit, self._site, fact, errand))
+
+    def errand(self, errand: Errand, fact: RobotsFact, redirect: str) -> None:
+        self._emit(ErrandRecord(self._visit, self._site, errand.asker, errand.path, fact, redirect, errand.hops + 1))
+
+    def _bad(
+        self,
+        item: DueUrl,
+        event: Event,
+        reason: Reason,
+        now: float,
+        due_at: float,
+        tries: int = 0,
+        detail: str = "",
+        status: int = 0,
+        blank_address: bool = False,
+    ) -> None:
+        self.address_blanked = self.address_blanked or blank_address
+        self._emit(
+            BadRecord(
+                visit=self._visit,
+                site=self._site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                at=now,
+                state=int(move(State(item.state), event)),
+                reason=reason.word,
+                due_at=due_at,
+                tries=tries,
+                status=status,
+                detail=detail[:_LONGEST_DETAIL],
+                address=self._address if event is not Event.REFUSAL else "",
+                blank_address=blank_address,
+            )
+        )
+
+
+def _validator(value: str) -> str:
+    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
+    return value if len(value) <= _LONGEST_VALIDATOR else ""
+
+
+def _header_block(result: DownloadResult) -> bytes:
+    return "".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1", "replace")
