@@ -105,5 +105,10 @@ class DocumentBuffer(Generic[Item]):
         return records, abandoned, credit
 
     @property
+    def is_urgent(self) -> bool:
+        """A visit is over or lost: the sooner it is released, the sooner its site, host and address are free."""
+        return bool(self._over or self._gone)
+
+    @property
     def is_empty(self) -> bool:
         return not self.records and not self._gone

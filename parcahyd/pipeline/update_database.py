@@ -24,6 +24,9 @@ _TRIES_ALONE = 2
 
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
+_LINGER = 0.05
+"""Seconds for which a few records wait for more: a transaction costs as much as some dozen rows."""
+
 _PASS: tuple[BufferQueue | None, ...] = (*BufferQueue, None)
 """One pass over the buffer; None stands for the release of visits that are over."""
 
@@ -41,6 +44,11 @@ _Written_contra = TypeVar("_Written_contra", contravariant=True)
 
 
 class _Buffer(Protocol[Item]):
+    records: int
+
+    @property
+    def is_urgent(self) -> bool: ...
+
     def waiting(self, queue: BufferQueue) -> int: ...
 
     def take(self, queue: BufferQueue, most: int) -> list[BufferedRecord[Item]]: ...
@@ -113,6 +121,8 @@ class UpdateDatabase(Generic[Item]):
         self._busy = False
         self._turn = 0
         self._failures = 0
+        self._lingers = False
+        self._enough = max(1, max_size // 4)
         self._batch_size = dict.fromkeys(BufferQueue, max_size)
         self.tally = Tally()
 
@@ -121,9 +131,21 @@ class UpdateDatabase(Generic[Item]):
         return self._busy
 
     def run(self) -> None:
-        """Woken by *Something to update*: write the next batch, unless one is being written."""
+        """Woken by *Something to update*: write a batch, unless one is being written or a few records wait for more."""
         if self._busy:
             return
+        if self._buffer.is_urgent or self._buffer.records >= self._enough:
+            self._go_on()
+        elif not self._lingers:
+            self._lingers = True
+            self._later(_LINGER, self._linger_is_over)
+
+    def _linger_is_over(self) -> None:
+        self._lingers = False
+        if not self._busy:
+            self._go_on()
+
+    def _go_on(self) -> None:
         for step in range(len(_PASS)):
             at = (self._turn + step) % len(_PASS)
             queue = _PASS[at]
@@ -181,7 +203,7 @@ class UpdateDatabase(Generic[Item]):
         """The same queue before all others: its failed batch is at its head."""
         if not self._busy:
             self._turn = _PASS.index(queue)
-            self.run()
+            self._go_on()
 
     def _pause(self, queue: BufferQueue) -> None:
         self._busy = True  # Nothing else is written meanwhile: the order of a visit's records stays as it was sent.

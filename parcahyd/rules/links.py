@@ -1,7 +1,8 @@
 """The links of an HTML document, as a crawler without scripting sees them.
 
-The tree is the one that browsers build (turbohtml follows the WHATWG's parsing algorithm), so tag soup, comments, scripts and
-raw text hold no surprises:
+An ordinary document is scanned for the tags that carry links (`link_scanner`), nearly all of which stood on a page before and
+are known as they are. A document that is odd in any way becomes a tree. The tree is the one that browsers build (turbohtml
+follows the WHATWG's parsing algorithm), so tag soup, comments, scripts and raw text hold no surprises:
 
 - comments, `script`, `style`, `title`, `textarea`, `xmp`, `noframes`, `noembed` and the inside of `iframe` are text: no links;
 - scripting is off, so `noscript` is content and its links count;
@@ -22,11 +23,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from turbohtml import Document, Element, parse
 
-__all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "PageLinks", "read_links"]
+from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
+
+__all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "PageLinks", "read_links", "read_tags", "read_tree"]
 
 MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
@@ -83,13 +86,23 @@ _EMBEDDED_RELATIONS = {
 }
 
 
+class _Carrier(Protocol):
+    """A start tag that can carry links, of a tree or of a scanned document."""
+
+    @property
+    def tag(self) -> str: ...
+
+    def attr(self, name: str) -> str | None: ...
+
+
 class _Sink:
     """Collects the links of one document."""
 
-    __slots__ = ("base", "embedded", "follow", "lines")
+    __slots__ = ("base", "embedded", "follow", "form_is_open", "lines")
 
     def __init__(self) -> None:
         self.base: str | None = None
+        self.form_is_open = False
         self.follow: dict[str, None] = {}
         self.embedded: dict[str, None] = {}
         self.lines: dict[str, None] = {}
@@ -106,6 +119,16 @@ class _Sink:
             nofollow = rel is not None and "nofollow" in rel.lower().split()
             self.lines[f"{kind}\t{href}\trel=nofollow" if nofollow else f"{kind}\t{href}"] = None
 
+    def take_rare(self, base: str | None, opens_form: bool) -> bool:
+        """A base, of which the first counts, or a form; False for a form within a form."""
+        if self.base is None:
+            self.base = base
+        if opens_form:
+            if self.form_is_open:
+                return False
+            self.form_is_open = True
+        return True
+
 
 def _bare(href: str) -> str:
     if not href.isprintable() or href[:1] == " " or href[-1:] == " ":
@@ -113,24 +136,24 @@ def _bare(href: str) -> str:
     return href.partition("#")[0]
 
 
-def _of_anchor(sink: _Sink, element: Element) -> None:
+def _of_anchor(sink: _Sink, element: _Carrier) -> None:
     href = element.attr("href")
     if href is None:
         href = element.attr("xlink:href")
     sink.add(element.tag, href, sink.follow, element.attr("rel"))
 
 
-def _of_frame(sink: _Sink, element: Element) -> None:
+def _of_frame(sink: _Sink, element: _Carrier) -> None:
     sink.add("frame", element.attr("src"), sink.follow)
 
 
-def _of_base(sink: _Sink, element: Element) -> None:
+def _of_base(sink: _Sink, element: _Carrier) -> None:
     if sink.base is None and (href := element.attr("href")) is not None:
         href = _bare(href)
         sink.base = href if len(href) <= MAX_HREF else ""
 
 
-def _of_link(sink: _Sink, element: Element) -> None:
+def _of_link(sink: _Sink, element: _Carrier) -> None:
     relations = (element.attr("rel") or "").lower().split()
     # "alternate stylesheet" is a style sheet, so what is embedded is looked for first.
     for known, where in ((_EMBEDDED_RELATIONS, sink.embedded), (_FOLLOWED_RELATIONS, sink.follow)):
@@ -141,7 +164,7 @@ def _of_link(sink: _Sink, element: Element) -> None:
     sink.add("link", element.attr("href"), None)
 
 
-def _of_meta(sink: _Sink, element: Element) -> None:
+def _of_meta(sink: _Sink, element: _Carrier) -> None:
     if (element.attr("http-equiv") or "").lower() != "refresh":
         return
     refresh = _REFRESH.match((element.attr("content") or "")[:MAX_HREF])
@@ -149,54 +172,54 @@ def _of_meta(sink: _Sink, element: Element) -> None:
         sink.add("link", refresh[refresh.lastindex or 0], sink.follow)
 
 
-def _of_image(sink: _Sink, element: Element) -> None:
+def _of_image(sink: _Sink, element: _Carrier) -> None:
     sink.add("img", element.attr("src"), sink.embedded)
     _of_srcset(sink, element)
 
 
-def _of_srcset(sink: _Sink, element: Element) -> None:
+def _of_srcset(sink: _Sink, element: _Carrier) -> None:
     srcset = element.attr("srcset")
     if srcset:
         for candidate in _CANDIDATE.finditer(srcset):
             sink.add("img", candidate[1].rstrip(","), sink.embedded)
 
 
-def _of_svg_image(sink: _Sink, element: Element) -> None:
+def _of_svg_image(sink: _Sink, element: _Carrier) -> None:
     sink.add("img", element.attr("href") or element.attr("xlink:href"), sink.embedded)
 
 
-def _of_source(sink: _Sink, element: Element) -> None:
+def _of_source(sink: _Sink, element: _Carrier) -> None:
     sink.add("media", element.attr("src"), sink.embedded)
     _of_srcset(sink, element)
 
 
-def _of_media(sink: _Sink, element: Element) -> None:
+def _of_media(sink: _Sink, element: _Carrier) -> None:
     sink.add("media", element.attr("src"), sink.embedded)
     sink.add("img", element.attr("poster"), sink.embedded)
 
 
-def _of_embed(sink: _Sink, element: Element) -> None:
+def _of_embed(sink: _Sink, element: _Carrier) -> None:
     sink.add("media", element.attr("src"), sink.embedded)
 
 
-def _of_object(sink: _Sink, element: Element) -> None:
+def _of_object(sink: _Sink, element: _Carrier) -> None:
     sink.add("media", element.attr("data"), sink.embedded)
 
 
-def _of_script(sink: _Sink, element: Element) -> None:
+def _of_script(sink: _Sink, element: _Carrier) -> None:
     sink.add("script", element.attr("src"), sink.embedded)
 
 
-def _of_input(sink: _Sink, element: Element) -> None:
+def _of_input(sink: _Sink, element: _Carrier) -> None:
     if (element.attr("type") or "").lower() == "image":
         sink.add("img", element.attr("src"), sink.embedded)
 
 
-def _of_form(sink: _Sink, element: Element) -> None:
+def _of_form(sink: _Sink, element: _Carrier) -> None:
     sink.add("form", element.attr("action"), None)
 
 
-_READERS: dict[str, Callable[[_Sink, Element], None]] = {
+_READERS: dict[str, Callable[[_Sink, _Carrier], None]] = {
     "a": _of_anchor,
     "area": _of_anchor,
     "audio": _of_media,
@@ -224,31 +247,124 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
     A charset that the Encoding Standard does not know counts as none.
     """
+    body = body[:MAX_PARSED]
+    if declares_utf8(body, header_charset):
+        tags = scan(body)
+        if tags is not None:
+            links = read_tags(tags)
+            if links is not None:
+                return links
+    return read_tree(body, header_charset)
+
+
+def read_tree(body: bytes, header_charset: str) -> PageLinks:
+    """The links of a document by way of its tree, which is right for every document."""
     document = _parse(body[:MAX_PARSED], header_charset)
     sink = _Sink()
-    lines, follow = sink.lines, sink.follow
+    lines = sink.lines
     elements = document.iter_elements(_TAGS)
     for element in elements:
         if len(lines) >= MAX_LINKS:
             break
-        tag = element.tag
-        if tag == "a":  # nine links in ten: what `_of_anchor` does, without its calls, where there is nothing to put right
-            href = element.attr("href")
-            if href and href.isprintable() and href[0] != " " != href[-1] and element.attr("rel") is None:
-                href = href.partition("#")[0]
-                if len(href) <= MAX_HREF:
-                    follow[href] = None
-                    if href:
-                        lines["a\t" + href] = None
-                continue
-        elif tag == "template":
+        if element.tag == "template":
             _skip_inert(element, elements)
-            continue
-        _READERS[tag](sink, element)
+        else:
+            _READERS[element.tag](sink, element)
+    return _page_links((document.encoding or "").lower(), sink)
+
+
+def _page_links(charset: str, sink: _Sink) -> PageLinks:
     if not sink.base:
-        follow.pop("", None)
+        sink.follow.pop("", None)
     sink.embedded.pop("", None)
-    return PageLinks((document.encoding or "").lower(), sink.base or "", list(follow), list(sink.embedded), list(lines))
+    return PageLinks(charset, sink.base or "", list(sink.follow), list(sink.embedded), list(sink.lines))
+
+
+# --- scanned documents --------------------------------------------------------------------------------------------------
+
+
+class _Tag:
+    """A scanned start tag whose attributes stand as they are meant."""
+
+    __slots__ = ("_attributes", "tag")
+
+    def __init__(self, tag: str, text: str) -> None:
+        self.tag = tag
+        self._attributes: dict[str, str] = {}
+        for name, double, single, bare in _ATTRIBUTE.findall(text, len(tag)):
+            self._attributes.setdefault(name.lower(), double or single or bare)
+
+    def attr(self, name: str) -> str | None:
+        return self._attributes.get(name)
+
+
+_TAG_NAME_ENDS = re.compile(r"[\t\n\f\r /]|$")
+_ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
+
+
+def _carrier(raw: bytes) -> _Carrier:
+    """A scanned tag; where character references stand in it, the parser reads them."""
+    text = raw.decode("utf-8", "replace")
+    tag = _TAG_NAME_ENDS.split(text, maxsplit=1)[0].lower()
+    if "&" not in text:
+        return _Tag(tag, text)
+    return next(parse(f"<{text}>").iter_elements((tag,)))
+
+
+_Found = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str | None, bool] | None]
+"""What a tag brings: what to follow, what is embedded, its lines; for few, its base and whether it opens a form."""
+
+_SLASH = ord("/")
+_KNOWN_TAGS = 20_000
+_LONGEST_KNOWN = 600
+_known: dict[bytes, _Found] = {}
+
+
+def _found_in(raw: bytes) -> _Found:
+    """Read one scanned tag, and remember it: the next page most likely has it too."""
+    sink = _Sink()
+    opens_form = False
+    if raw[0] == REFERENCE:
+        sink.add("a", raw[1:].decode("utf-8", "replace"), sink.follow)
+    else:
+        tag = _carrier(raw)
+        _READERS[tag.tag](sink, tag)
+        opens_form = tag.tag == "form"
+    rare = (sink.base, opens_form) if opens_form or sink.base is not None else None
+    found = (tuple(sink.follow), tuple(sink.embedded), tuple(sink.lines), rare)
+    if len(raw) <= _LONGEST_KNOWN:
+        if len(_known) >= _KNOWN_TAGS:
+            _known.clear()
+        _known[raw] = found
+    return found
+
+
+def read_tags(tags: list[bytes]) -> PageLinks | None:
+    """The links of a scanned document; None for a form within a form, which only a tree can tell."""
+    sink = _Sink()
+    follow, embedded, lines = sink.follow, sink.embedded, sink.lines
+    known = _known
+    for raw in tags:
+        found = known.get(raw)
+        if found is None:
+            if not raw or raw[0] == _SLASH:  # What stands around the tags, and the end of a form.
+                sink.form_is_open = sink.form_is_open and not raw
+                continue
+            found = _found_in(raw)
+        for href in found[0]:
+            follow[href] = None
+        for line in found[2]:
+            lines[line] = None
+        if found[1]:
+            embedded.update(dict.fromkeys(found[1]))
+        if found[3] is not None and not sink.take_rare(*found[3]):
+            return None
+        if len(lines) >= MAX_LINKS:
+            break
+    return _page_links("utf-8", sink)
+
+
+# --- trees --------------------------------------------------------------------------------------------------------------
 
 
 def _parse(body: bytes, header_charset: str) -> Document:

@@ -164,6 +164,25 @@ def test_the_pause_grows_and_is_bounded() -> None:
     assert pauses[-1] == 10.0
 
 
+def test_a_few_records_wait_for_more_and_a_visit_that_is_over_does_not() -> None:
+    bench = Bench(max_size=40)
+    bench.put(1)
+    bench.box.run()
+    assert bench.database.attempts == 0
+    assert len(bench.alarms) == 1
+    bench.put(2)
+    bench.box.run()
+    assert len(bench.alarms) == 1
+    bench.settle()
+    assert keys(bench.database.batches) == [1, 2]
+    assert len(bench.database.batches) == 1
+    bench.put(3)
+    bench.buffer.put(VisitOver(7, 1, 0.0, 0.0), 1, sender=0)
+    bench.box.run()
+    bench.database.settle()
+    assert bench.released == [7]
+
+
 def test_a_release_that_fails_is_tried_again() -> None:
     bench = Bench()
     bench.database.down = True

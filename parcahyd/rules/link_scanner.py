@@ -1,0 +1,112 @@
+r"""A quick way through ordinary HTML: the tags that can carry links, without building a tree.
+
+`scan` reads a document's bytes as the WHATWG's tokenizer does, as long as they stay within a grammar in which the tree builder
+can neither drop nor add a link:
+
+- attributes as `name`, `name=value`, `name="value"`, `name='value'`, with nothing odd between them;
+- comments, doctypes and end tags that end; raw text (`script`, `style`, `title`, `textarea`, ...) that ends, and scripts
+  without `<!--`, which would change how they end;
+- no `svg` but plain drawings, none of `template`, `math`, `select`, `frameset`, `frame`, `image`, `plaintext`; no NUL.
+
+Whatever leaves the grammar makes `scan` answer None, and the caller builds the tree: a page that is odd costs time, never a
+link. One difference is left: the tree builder moves what stands in a table outside of its cells to before the table, so the
+order of links can differ there, never their set. `tests/conformance/test_link_scanner.py` holds the two against each other.
+
+The whole document is one substitution by PCRE2, compiled to machine code: everything but the tags is replaced by nothing, in
+one call. Its quantifiers give nothing back and the first oddity ends it, so the time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pcre2
+
+__all__ = ["REFERENCE", "declares_utf8", "scan"]
+
+_SPACE = r"\t\n\f\r "
+_NAME_ENDS = rf"(?=[{_SPACE}/>])"
+# What stands between a tag's name and its `>`. A quote or an equals sign anywhere else is left to the tree builder.
+_ATTRIBUTES = rf"""[^>"'=<]*+(?:=(?:"[^"]*+"|'[^']*+'|[^{_SPACE}"'>=<`]++)[^>"'=<]*+)*+"""
+_CARRIERS = "a|area|audio|base|embed|form|img|input|link|meta|object|source|track|video"
+_RAW_CARRIERS = "script|iframe"
+_RAW = "style|title|textarea|noembed|noframes|xmp"
+_ODD = "template|svg|math|select|frameset|frame|image|plaintext"
+
+# A drawing of these shapes, with text at most in its title: nothing in it is a link, and its end tag is its end.
+_SHAPES = (
+    "circle|clippath|defs|ellipse|g|line|lineargradient|mask|path|polygon|polyline|radialgradient|rect|stop|symbol|text"
+    "|tspan|use"
+)
+# Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten.
+_OTHER = rf'[{_SPACE}]++(?!(?:href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
+
+_RAW_CARRIER = (
+    rf"""<(?<carrier>(?<its_name>{_RAW_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>"""
+    rf"""[^<]*+(?:<(?!/\k<its_name>{_NAME_ENDS}|!--)[^<]*+)*+</\k<its_name>[^>"'=<]*+>"""
+)
+_DRAWING = (
+    rf"""<svg{_NAME_ENDS}{_ATTRIBUTES}(?:(?<=["' ]/)>|(?<!/)>(?:[^<]++|<(?:{_SHAPES}){_NAME_ENDS}{_ATTRIBUTES}>"""
+    rf"""|</(?:{_SHAPES})[{_SPACE}]*+>|<(?<said>title|desc|style){_NAME_ENDS}{_ATTRIBUTES}(?<!/)>[^<]*+</\k<said>>)*+"""
+    rf"""</svg[{_SPACE}]*+>)"""
+)
+
+_PASSED_OVER = (
+    r"[^<]++",
+    rf"""</(?!form{_NAME_ENDS})[a-z][^>"'=<]*+>""",
+    rf"<(?!(?:{_CARRIERS}|{_RAW_CARRIERS}|{_RAW}|{_ODD}){_NAME_ENDS})[a-z]{_ATTRIBUTES}>",
+    r"<!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+--!?>",
+    r"<!(?!--)[^>]*+>",
+    r"<(?![a-z/!?])",
+    r"<\?[^>]*+>",
+    r"</(?![a-z])[^>]*+>",
+)
+_TAKEN = (
+    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=(?<reference>"[^"#&]*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
+    rf"<(?<tag>(?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
+    _RAW_CARRIER,
+    rf"""<(?<raw>{_RAW}){_NAME_ENDS}{_ATTRIBUTES}>[^<]*+(?:<(?!/\k<raw>{_NAME_ENDS})[^<]*+)*+</\k<raw>[^>"'=<]*+>""",
+    rf"""<(?<end>/form){_NAME_ENDS}[^>"'=<]*+>""",
+    _DRAWING,
+    r"\z",
+    r"(?<odd><)[^\0]*+",
+)
+_PATTERN = pcre2.compile(f"(?i)(?:{'|'.join(_PASSED_OVER)})*+(?:{'|'.join(_TAKEN)})".encode())
+_TAGS_ONLY = rb"\x{0}${reference}${tag}${carrier}${end}${odd}"
+
+REFERENCE = ord('"')
+"""The first byte of what stands for an anchor of which only the reference matters."""
+
+_META_UTF8 = re.compile(
+    rb"""<meta\s+(?:charset\s*=\s*["']?utf-8["'\s/>]"""
+    rb"""|http-equiv\s*=\s*["']?content-type["']?\s+content\s*=\s*["'][^"'<>]*;\s*charset\s*=\s*utf-8\s*["'])""",
+    re.IGNORECASE,
+)
+_PRESCANNED = 1024
+
+
+def declares_utf8(body: bytes, header_charset: str) -> bool:
+    """Whether the document is UTF-8 by its header, or by a `meta` in the part of it that browsers look at first."""
+    start = body[:_PRESCANNED]
+    if start[:2] in (b"\xfe\xff", b"\xff\xfe"):
+        return False
+    if header_charset:
+        return header_charset.lower() in ("utf-8", "utf8")
+    found = _META_UTF8.search(start)
+    # Only the first declaration counts, and none within a comment.
+    return found is not None and b"<!--" not in start[: found.start()] and start.lower().find(b"charset") >= found.start()
+
+
+def scan(body: bytes) -> list[bytes] | None:
+    """Every tag that can carry a link, in order, as its name and attributes stand; `/form` where a form ends.
+
+    An anchor of which only the reference matters is given as a quotation mark and its reference without the fragment.
+    None where the document is not ordinary enough.
+    """
+    if b"\0" in body:
+        return None
+    try:
+        tags: list[bytes] = _PATTERN.sub(_TAGS_ONLY, body).split(b"\0")
+    except pcre2.LibraryError:  # The machine code's own stack was too small: only made-up pages come here.
+        return None
+    return None if b"<" in tags else tags
