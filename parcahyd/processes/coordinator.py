@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -145,13 +146,17 @@ class Coordinator:
         """The exit code. Raises UserMistake and RunFailed."""
         plugins = PluginManager.load(self._configuration)
         resolver = plugins.resolver()
-        self._lock = RunLock(database_url(self._configuration))
+        url = database_url(self._configuration)
+        self._lock = RunLock(url)
         self._mapper = UrlMapper(resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
         for number in (signal.SIGINT, signal.SIGTERM):
             self._loop.add_signal_handler(number, self._interrupted)
         self._loop.set_exception_handler(self._bug)
         try:
+            is_new = _is_new(url)
             self._start_update_database()
+            if is_new:
+                self._start_worker(0)  # A new database has something to crawl for sure: both children get ready together.
             self._loop.call_later(_TELL_EVERY, self._tell)
             return self._loop.run_until_complete(self._ended)
         finally:
@@ -491,3 +496,9 @@ class Coordinator:
                 notes=tuple(self._notes),
             )
         )
+
+
+def _is_new(url: str) -> bool:
+    """Whether the database is a file that does not exist yet."""
+    scheme, _, path = url.partition(":///")
+    return scheme == "sqlite" and not Path(path).exists()
