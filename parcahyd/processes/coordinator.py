@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -41,7 +40,7 @@ from parcahyd.core.messages import (
     WorkerJoined,
 )
 from parcahyd.core.ports import Clock, Resolver
-from parcahyd.core.progress import Observer, Progress, RunSummary, WorkerProgress
+from parcahyd.core.progress import Observer, WorkerProgress
 from parcahyd.core.records import Assignment, Pair, ResolvedPair, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.crawl_manager import CrawlManager
@@ -51,6 +50,7 @@ from parcahyd.pipeline.url_dispatcher import UrlDispatcher
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.plugin_manager import PluginManager
+from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.address_policy import AddressPolicy
 from parcahyd.runtime.channel import Channel, socket_pair
@@ -62,7 +62,6 @@ from parcahyd.runtime.run_lock import RunLock
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
 
 _TELL_EVERY = 0.5
-_NOTES_KEPT = 20
 _STILLBORN_MOST = 3
 _PATIENCE = 10.0
 """Seconds beyond StopTimeout after which a run that does not stop is ended."""
@@ -120,7 +119,6 @@ class Coordinator:
         self._encoded = msgspec.msgpack.encode(configuration)
         self._seeds = (*configuration.work.Seeds, *seeds)
         self._forever = forever
-        self._observer = observer
         self._join = join
         self._schedule = Schedule(configuration.work)
         self._loop = asyncio.new_event_loop()
@@ -133,14 +131,10 @@ class Coordinator:
         self._stillborn = 0
         self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
         self._mapper: UrlMapper | None = None
-        self._committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
-        self._requests = 0
-        self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
-        self._started = self.clock.monotonic()
+        self._chronicle = Chronicle(self.clock, observer)
         self._phase = "starting"
         self._outcome = ""
         self._alarm: asyncio.TimerHandle | None = None
-        self._last_told = (self._started, 0)
 
     def run(self) -> int:
         """The exit code. Raises UserMistake and RunFailed."""
@@ -231,7 +225,7 @@ class Coordinator:
         else:
             self._stillborn = 0
         if not self._outcome:
-            self._notes.append(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
+            self._chronicle.note(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
         work = self._configuration.work
         visits = self._boxes.crawl_manager.worker_gone(number, work.HostDelay, work.address_delay)
         self._to_update(WorkerGone(number, visits))
@@ -259,7 +253,7 @@ class Coordinator:
         elif isinstance(message, Ready):
             self._ready(message)
         elif isinstance(message, Trouble):
-            self._notes.append(message.sentence)
+            self._chronicle.note(message.sentence)
         elif isinstance(message, Mistake):
             self._end(UserMistake(message.message, message.remedy))
             return
@@ -284,7 +278,7 @@ class Coordinator:
         self._boxes.url_dispatcher.dispatch()
 
     def _take_committed(self, message: Committed) -> None:
-        self._committed = message
+        self._chronicle.committed = message
         if self._boxes is None:
             return
         dispatcher = self._boxes.url_dispatcher
@@ -296,14 +290,14 @@ class Coordinator:
     def _told_by_worker(self, number: int, message: FromWorkerToCoordinator, _size: int) -> None:
         if isinstance(message, RequestProcessed):
             if self._boxes is not None:
-                self._requests += message.requests
+                self._chronicle.requests += message.requests
                 self._boxes.crawl_manager.request_processed(message.visit, message.pages, message.pauses)
                 self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
                 self._look()
         elif isinstance(message, Report):
             self._crew[number].progress = message.progress
         elif isinstance(message, Misbehaviour):
-            self._notes.append(message.sentence)
+            self._chronicle.note(message.sentence)
 
     def _mapped(self, pairs: tuple[Pair, ...], done: Future[list[ResolvedPair]]) -> None:
         """A URL Mapper has finished its set."""
@@ -403,10 +397,10 @@ class Coordinator:
         if self._phase != "finishing":
             self._phase = "finishing"
             self._outcome = outcome
-            self._to_update(Finish(outcome, self._requests))
+            self._to_update(Finish(outcome, self._chronicle.requests))
 
     def _finished(self, message: Finished) -> None:
-        self._summarise(self._outcome, message.waiting, message.next_due)
+        self._chronicle.close(self._outcome, message)
         self._end(_EXIT_INTERRUPTED if self._outcome == "interrupted" else _EXIT_DONE)
 
     def _fail(self, sentence: str) -> None:
@@ -448,54 +442,10 @@ class Coordinator:
     # --- telling -------------------------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        now = self.clock.monotonic()
-        committed, boxes = self._committed, self._boxes
-        pages = committed.stored + committed.unchanged
-        before, pages_before = self._last_told
-        self._last_told = now, pages
-        self._observer.progress(
-            Progress(
-                seconds=now - self._started,
-                stored=committed.stored,
-                unchanged=committed.unchanged,
-                failed=committed.failed,
-                refused=committed.refused,
-                gone=committed.gone,
-                received=committed.received,
-                reasons=committed.reasons,
-                pages_per_second=(pages - pages_before) / max(now - before, 0.001),
-                url_ip_queue=len(boxes.url_ip_queue) if boxes else 0,
-                resolved_queue=len(boxes.resolved_queue) if boxes else 0,
-                open_visits=boxes.url_dispatcher.open_visits if boxes else 0,
-                buffer_records=committed.buffer_records,
-                buffer_bytes=committed.buffer_bytes,
-                workers=tuple(worker.progress for worker in self._crew.values() if worker.progress is not None),
-                phase=self._phase,
-                note=self._notes[-1] if self._notes else "",
-            )
-        )
+        workers = tuple(worker.progress for worker in self._crew.values() if worker.progress is not None)
+        self._chronicle.tell(self._phase, self._boxes, workers)
         if not self._ended.done():
             self._loop.call_later(_TELL_EVERY, self._tell)
-
-    def _summarise(self, outcome: str, waiting: dict[str, int], next_due: float | None) -> None:
-        committed = self._committed
-        self._observer.finished(
-            RunSummary(
-                outcome=outcome,
-                seconds=self.clock.monotonic() - self._started,
-                requests=self._requests,
-                stored=committed.stored,
-                unchanged=committed.unchanged,
-                failed=committed.failed,
-                refused=committed.refused,
-                gone=committed.gone,
-                received=committed.received,
-                reasons=committed.reasons,
-                waiting=waiting,
-                next_due=next_due,
-                notes=tuple(self._notes),
-            )
-        )
 
 
 def _is_new(url: str) -> bool:

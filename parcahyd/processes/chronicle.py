@@ -1,0 +1,83 @@
+"""The chronicle of a run: what was committed, asked and noted so far, told to whoever watches."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from parcahyd.core.messages import Committed, Finished
+from parcahyd.core.ports import Clock
+from parcahyd.core.progress import Observer, Progress, RunSummary, WorkerProgress
+
+if TYPE_CHECKING:
+    from parcahyd.processes.coordinator import CoordinatorBoxes
+
+__all__ = ["Chronicle"]
+
+_NOTES_KEPT = 20
+
+
+class Chronicle:
+    """Keeps the run's counts and the last sentences about what went wrong, and tells the observer."""
+
+    def __init__(self, clock: Clock, observer: Observer) -> None:
+        self.committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+        self.requests = 0
+        self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
+        self._clock = clock
+        self._observer = observer
+        self._started = clock.monotonic()
+        self._last_told = self._started, 0
+
+    def note(self, sentence: str) -> None:
+        self._notes.append(sentence)
+
+    def tell(self, phase: str, boxes: CoordinatorBoxes | None, workers: tuple[WorkerProgress, ...]) -> None:
+        """A snapshot of the run as it stands."""
+        now = self._clock.monotonic()
+        committed = self.committed
+        pages = committed.stored + committed.unchanged
+        before, pages_before = self._last_told
+        self._last_told = now, pages
+        self._observer.progress(
+            Progress(
+                seconds=now - self._started,
+                stored=committed.stored,
+                unchanged=committed.unchanged,
+                failed=committed.failed,
+                refused=committed.refused,
+                gone=committed.gone,
+                received=committed.received,
+                reasons=committed.reasons,
+                pages_per_second=(pages - pages_before) / max(now - before, 0.001),
+                url_ip_queue=len(boxes.url_ip_queue) if boxes else 0,
+                resolved_queue=len(boxes.resolved_queue) if boxes else 0,
+                open_visits=boxes.url_dispatcher.open_visits if boxes else 0,
+                buffer_records=committed.buffer_records,
+                buffer_bytes=committed.buffer_bytes,
+                workers=workers,
+                phase=phase,
+                note=self._notes[-1] if self._notes else "",
+            )
+        )
+
+    def close(self, outcome: str, finished: Finished) -> None:
+        """The summary, when the run's row is closed."""
+        committed = self.committed
+        self._observer.finished(
+            RunSummary(
+                outcome=outcome,
+                seconds=self._clock.monotonic() - self._started,
+                requests=self.requests,
+                stored=committed.stored,
+                unchanged=committed.unchanged,
+                failed=committed.failed,
+                refused=committed.refused,
+                gone=committed.gone,
+                received=committed.received,
+                reasons=committed.reasons,
+                waiting=finished.waiting,
+                next_due=finished.next_due,
+                notes=tuple(self._notes),
+            )
+        )
