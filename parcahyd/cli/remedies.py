@@ -21,7 +21,6 @@ REMEDIES = {
     Reason.SCHEME: "Choose a downloader that serves it (Work.DownloaderClass); `parcahyd plugins` lists them.",
     Reason.SIZE: "Raise Work.MaxBytes.",
     Reason.REDIRECTS: "Raise Work.MaxRedirects.",
-    Reason.URL_LENGTH: "Raise Work.MaxUrlLength.",
 }
 
 

@@ -83,7 +83,9 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     MaxBytes: Annotated[
         _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
     ] = 32 * 1024 * 1024
-    MaxUrlLength: Annotated[_Count, _says("How long a URL may be, in characters; longer ones are refused.")] = 4000
+    MaxUrlLength: Annotated[
+        _Count, _says("How long a URL may be, in characters; longer ones are neither followed nor recorded.")
+    ] = 4000
     MaxRedirects: Annotated[Annotated[int, Meta(ge=0)], _says("How many redirects in a row are followed.")] = 10
     Embedded: Annotated[bool, _says("Fetch images, scripts, styles and media of pages too.")] = False
 

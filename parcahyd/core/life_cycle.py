@@ -41,7 +41,6 @@ class Reason(Enum):
     """Why a URL is where it is: a word for programs and a sentence for people."""
 
     REDIRECT = ("redirect", "The server answered with a redirect; the target is a URL of its own.")
-    UNCHANGED = ("unchanged", "The server confirmed that the stored document is still current.")
 
     DNS_NO_NAME = ("dns-no-name", "The domain name system knows no such host.")
     DNS_NO_ADDRESS = ("dns-no-address", "The host exists but has no address.")
@@ -74,7 +73,6 @@ class Reason(Enum):
     SCHEME = ("scheme", "The downloader does not serve this protocol.")
     SIZE = ("size", "The document is larger than MaxBytes.")
     REDIRECTS = ("redirects", "The chain of redirects is longer than MaxRedirects.")
-    URL_LENGTH = ("url-length", "The URL is longer than MaxUrlLength.")
 
     def __init__(self, word: str, sentence: str) -> None:
         self.word = word
@@ -140,7 +138,6 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.SCHEME,
             Reason.SIZE,
             Reason.REDIRECTS,
-            Reason.URL_LENGTH,
         }
     ),
     State.GONE: frozenset({Reason.MISSING, Reason.HTTP_REFUSED, Reason.OUT_OF_TRIES}),
@@ -155,7 +152,6 @@ SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.SCHEME: ("Work.DownloaderClass",),
     Reason.SIZE: ("Work.MaxBytes",),
     Reason.REDIRECTS: ("Work.MaxRedirects",),
-    Reason.URL_LENGTH: ("Work.MaxUrlLength",),
 }
 
 

@@ -126,10 +126,6 @@ class UpdateDatabase(Generic[Item]):
         self._batch_size = dict.fromkeys(BufferQueue, max_size)
         self.tally = Tally()
 
-    @property
-    def is_busy(self) -> bool:
-        return self._busy
-
     def run(self) -> None:
         """Woken by *Something to update*: write a batch, unless one is being written or a few records wait for more."""
         if self._busy:

@@ -36,7 +36,7 @@ MAX_PARSED = 8 * 1024 * 1024
 MAX_LINKS = 100_000
 """Links of one document; those after are not seen."""
 MAX_HREF = 65_536
-"""Characters of a reference; a longer one is no link. It lies far above MaxUrlLength, which refuses long URLs with a reason."""
+"""Characters of a reference; a longer one is no link. It lies far above MaxUrlLength, which drops long URLs."""
 
 
 class PageLinks(NamedTuple):

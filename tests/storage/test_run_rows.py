@@ -20,7 +20,6 @@ CHANGES: dict[Reason, dict[str, Any]] = {
     Reason.SCHEME: {"DownloaderClass": "another"},
     Reason.SIZE: {"MaxBytes": 99},
     Reason.REDIRECTS: {"MaxRedirects": 99},
-    Reason.URL_LENGTH: {"MaxUrlLength": 99},
 }
 
 
