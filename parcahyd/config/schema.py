@@ -134,7 +134,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     BufferBytes: Annotated[
         Annotated[int, Meta(ge=65536)], _says("How many bytes of records may wait in the Document and URL Buffer.")
     ] = 64 * 1024 * 1024
-    CompressionLevel: Annotated[Annotated[int, Meta(ge=1, le=9)], _says("zlib level of stored documents: 1 fast, 9 small.")] = 2
+    CompressionLevel: Annotated[Annotated[int, Meta(ge=1, le=9)], _says("zlib level of stored documents: 1 fast, 9 small.")] = 1
     KeepVersions: Annotated[_Count, _says("How many versions of a document are kept.")] = 3
     KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
     StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0

@@ -1,7 +1,7 @@
 """Update Database's process: the only one that writes.
 
 The event loop reads every channel and keeps the buffer; one thread owns the database connection; a few more compress and
-fingerprint documents while they wait (SHA-256, zlib-ng and the database drivers release the interpreter lock).
+fingerprint documents while they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
 """
 
 from __future__ import annotations

@@ -41,19 +41,30 @@ _SHAPES = (
 # Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten.
 _OTHER = rf'[{_SPACE}]++(?!(?:href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
 
+# Tags that nobody reads: what begins with these letters, or is one of the frequent names that begin with another.
+_INITIALS = "cdghjkqruwyz"
+_FREQUENT = "b|em|i|li|p|pre|s(?:mall|pan|trong|u[bp])|t(?:able|body|[dhrt])"
+
+# In every alternative of what is taken, the first group is what is kept of it and the second the name that must end it.
 _RAW_CARRIER = (
-    rf"""<(?<carrier>(?<its_name>{_RAW_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>"""
-    rf"""[^<]*+(?:<(?!/\k<its_name>{_NAME_ENDS}|!--)[^<]*+)*+</\k<its_name>[^>"'=<]*+>"""
+    rf"""<((?=({_RAW_CARRIERS}){_NAME_ENDS})[a-z]++{_ATTRIBUTES})>"""
+    rf"""[^<]*+(?:<(?!/\2{_NAME_ENDS}|!--)[^<]*+)*+</\2[^>"'=<]*+>"""
 )
+_RAW_TEXT = rf"""<()({_RAW}){_NAME_ENDS}{_ATTRIBUTES}>[^<]*+(?:<(?!/\2{_NAME_ENDS})[^<]*+)*+</\2[^>"'=<]*+>"""
 _DRAWING = (
-    rf"""<svg{_NAME_ENDS}{_ATTRIBUTES}(?:(?<=["' ]/)>|(?<!/)>(?:[^<]++|<(?:{_SHAPES}){_NAME_ENDS}{_ATTRIBUTES}>"""
-    rf"""|</(?:{_SHAPES})[{_SPACE}]*+>|<(?<said>title|desc|style){_NAME_ENDS}{_ATTRIBUTES}(?<!/)>[^<]*+</\k<said>>)*+"""
+    rf"""<svg{_NAME_ENDS}{_ATTRIBUTES}()(?:(?<=["' ]/)>|(?<!/)>(?:[^<]++|<(?:{_SHAPES}){_NAME_ENDS}{_ATTRIBUTES}>"""
+    rf"""|</(?:{_SHAPES})[{_SPACE}]*+>|<(title|desc|style){_NAME_ENDS}{_ATTRIBUTES}(?<!/)>[^<]*+</\2>)*+"""
     rf"""</svg[{_SPACE}]*+>)"""
 )
 
+# Of the rest, only a refresh is a link.
+_SILENT_META = rf"""<meta{_NAME_ENDS}(?!(?:[^>"'h]++|"[^"]*+"|'[^']*+'|h(?!ttp-equiv))*+http-equiv){_ATTRIBUTES}>"""
+
 _PASSED_OVER = (
+    rf"""[^<]*+<(?:/[a-eg-z][^>"'=<]*+>|[{_INITIALS}]{_ATTRIBUTES}>|(?:{_FREQUENT}){_NAME_ENDS}{_ATTRIBUTES}>)""",
     r"[^<]++",
     rf"""</(?!form{_NAME_ENDS})[a-z][^>"'=<]*+>""",
+    _SILENT_META,
     rf"<(?!(?:{_CARRIERS}|{_RAW_CARRIERS}|{_RAW}|{_ODD}){_NAME_ENDS})[a-z]{_ATTRIBUTES}>",
     r"<!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+--!?>",
     r"<!(?!--)[^>]*+>",
@@ -62,17 +73,17 @@ _PASSED_OVER = (
     r"</(?![a-z])[^>]*+>",
 )
 _TAKEN = (
-    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=(?<reference>"[^"#&]*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
-    rf"<(?<tag>(?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
+    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=("[^"#&]*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
+    rf"<((?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
     _RAW_CARRIER,
-    rf"""<(?<raw>{_RAW}){_NAME_ENDS}{_ATTRIBUTES}>[^<]*+(?:<(?!/\k<raw>{_NAME_ENDS})[^<]*+)*+</\k<raw>[^>"'=<]*+>""",
-    rf"""<(?<end>/form){_NAME_ENDS}[^>"'=<]*+>""",
+    _RAW_TEXT,
+    rf"""<(/form){_NAME_ENDS}[^>"'=<]*+>""",
     _DRAWING,
     r"\z",
-    r"(?<odd><)[^\0]*+",
+    r"(<)[^\0]*+",
 )
-_PATTERN = pcre2.compile(f"(?i)(?:{'|'.join(_PASSED_OVER)})*+(?:{'|'.join(_TAKEN)})".encode())
-_TAGS_ONLY = rb"\x{0}${reference}${tag}${carrier}${end}${odd}"
+_PATTERN = pcre2.compile(f"(?i)(?:{'|'.join(_PASSED_OVER)})*+(?|{'|'.join(_TAKEN)})".encode())
+_TAGS_ONLY = b"\0$1"
 
 REFERENCE = ord('"')
 """The first byte of what stands for an anchor of which only the reference matters."""

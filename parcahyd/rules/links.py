@@ -21,225 +21,71 @@ The time is linear in the bytes, and no input raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple, Protocol
-
-from turbohtml import Document, Element, parse
+from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
+from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, Carrier, Sink
 
-__all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "PageLinks", "read_links", "read_tags", "read_tree"]
+if TYPE_CHECKING:
+    from turbohtml import Document, Element
+
+__all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "Found", "PageLinks", "read_links", "read_tags", "read_tree"]
 
 MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
-MAX_LINKS = 100_000
-"""Links of one document; those after are not seen."""
-MAX_HREF = 65_536
-"""Characters of a reference; a longer one is no link. It lies far above MaxUrlLength, which drops long URLs."""
 
 
-class PageLinks(NamedTuple):
-    """What a document says about other documents. References are raw, in document order, each once in its list."""
+class Found(NamedTuple):
+    """What one tag brings."""
 
-    charset: str
-    """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
-    base: str
-    """The first `base href`, raw, or empty. Where it cannot be joined to the document's URL, that URL is the base."""
-    follow: list[str]
-    """Other documents: `a`, `area`, `frame`, `iframe`, meta refresh, `link` as canonical, alternate, next or prev."""
-    embedded: list[str]
-    """Parts of this document: images, scripts, styles, media, icons, preloads. Without `data:` URLs, which need no request."""
-    lines: list[str]
-    """Every link, as `table` writes it."""
+    follow: tuple[str, ...]
+    embedded: tuple[str, ...]
+    lines: bytes
+    """Its lines of the table, each ended by LF."""
+    base: str | None = None
+    opens_form: bool = False
+    hangs_on_page: bool = False
+    """A reference is empty or begins with a query: what it leads to depends on more than the document's directory."""
+
+
+class PageLinks:
+    """What a document says about other documents. References are raw, in document order."""
+
+    __slots__ = ("_table", "base", "charset", "tags")
+
+    def __init__(self, charset: str, base: str, tags: dict[bytes, Found], table: bytes) -> None:
+        self.charset = charset
+        """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
+        self.base = base
+        """The first `base href`, raw, or empty. Where it cannot be joined to the document's URL, that URL is the base."""
+        self.tags = tags
+        """By tag: what it brings. Equal keys bring the same references in every document."""
+        self._table = table
+
+    @property
+    def follow(self) -> list[str]:
+        """Other documents: `a`, `area`, `frame`, `iframe`, meta refresh, `link` as canonical, alternate, next or prev."""
+        hrefs = dict.fromkeys(href for found in self.tags.values() for href in found.follow)
+        return [href for href in hrefs if href or self.base]
+
+    @property
+    def embedded(self) -> list[str]:
+        """Parts of this document: images, scripts, styles, media, icons, preloads. Without `data:` URLs."""
+        return [*dict.fromkeys(href for found in self.tags.values() for href in found.embedded if href)]
+
+    @property
+    def lines(self) -> list[str]:
+        """Every link, as `table` writes it."""
+        return self._table.decode().split("\n")[:-1]
 
     def table(self) -> bytes:
         r"""Every link once: `kind TAB reference`, then `TAB rel=nofollow` where the author asks for that, each ended by LF.
 
         The kinds are those of TOL/1: a, area, link, img, media, script, style, frame, form, canonical, alternate, next.
         """
-        return "".join([f"{line}\n" for line in self.lines]).encode("utf-8", "replace")
-
-
-_SURROUNDING = "".join(map(chr, range(33)))
-_INSIDE = {ord(character): None for character in "\t\n\r"}
-
-_BLANK = r"[\t\n\f\r ]"
-# A candidate's URL runs up to white space; a comma ends it only there (HTML, section "Parsing a srcset attribute").
-_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|[^,]*+)")
-# HTML, section "Refresh state": a time, a separator, then the URL, perhaps after `url=` and in quotes.
-_REFRESH = re.compile(
-    rf"{_BLANK}*+(?:[0-9]|(?=\.))[0-9.]*+(?={_BLANK}|[;,]){_BLANK}*+[;,]?{_BLANK}*+"
-    rf"(?:url{_BLANK}*+={_BLANK}*+)?+(?:\"([^\"]*+)|'([^']*+)|(.+))",
-    re.IGNORECASE | re.DOTALL,
-)
-
-_FOLLOWED_RELATIONS = {"canonical": "canonical", "alternate": "alternate", "next": "next", "prev": "link", "previous": "link"}
-_EMBEDDED_RELATIONS = {
-    "stylesheet": "style",
-    "icon": "link",
-    "apple-touch-icon": "link",
-    "mask-icon": "link",
-    "manifest": "link",
-    "preload": "link",
-    "modulepreload": "link",
-}
-
-
-class _Carrier(Protocol):
-    """A start tag that can carry links, of a tree or of a scanned document."""
-
-    @property
-    def tag(self) -> str: ...
-
-    def attr(self, name: str) -> str | None: ...
-
-
-class _Sink:
-    """Collects the links of one document."""
-
-    __slots__ = ("base", "embedded", "follow", "form_is_open", "lines")
-
-    def __init__(self) -> None:
-        self.base: str | None = None
-        self.form_is_open = False
-        self.follow: dict[str, None] = {}
-        self.embedded: dict[str, None] = {}
-        self.lines: dict[str, None] = {}
-
-    def add(self, kind: str, href: str | None, where: dict[str, None] | None, rel: str | None = None) -> None:
-        if href is None or len(self.lines) >= MAX_LINKS:
-            return
-        href = _bare(href)
-        if len(href) > MAX_HREF or (where is self.embedded and href[:5].lower() == "data:"):
-            return
-        if where is not None:
-            where[href] = None
-        if href:
-            nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self.lines[f"{kind}\t{href}\trel=nofollow" if nofollow else f"{kind}\t{href}"] = None
-
-    def take_rare(self, base: str | None, opens_form: bool) -> bool:
-        """A base, of which the first counts, or a form; False for a form within a form."""
-        if self.base is None:
-            self.base = base
-        if opens_form:
-            if self.form_is_open:
-                return False
-            self.form_is_open = True
-        return True
-
-
-def _bare(href: str) -> str:
-    if not href.isprintable() or href[:1] == " " or href[-1:] == " ":
-        href = href.strip(_SURROUNDING).translate(_INSIDE)
-    return href.partition("#")[0]
-
-
-def _of_anchor(sink: _Sink, element: _Carrier) -> None:
-    href = element.attr("href")
-    if href is None:
-        href = element.attr("xlink:href")
-    sink.add(element.tag, href, sink.follow, element.attr("rel"))
-
-
-def _of_frame(sink: _Sink, element: _Carrier) -> None:
-    sink.add("frame", element.attr("src"), sink.follow)
-
-
-def _of_base(sink: _Sink, element: _Carrier) -> None:
-    if sink.base is None and (href := element.attr("href")) is not None:
-        href = _bare(href)
-        sink.base = href if len(href) <= MAX_HREF else ""
-
-
-def _of_link(sink: _Sink, element: _Carrier) -> None:
-    relations = (element.attr("rel") or "").lower().split()
-    # "alternate stylesheet" is a style sheet, so what is embedded is looked for first.
-    for known, where in ((_EMBEDDED_RELATIONS, sink.embedded), (_FOLLOWED_RELATIONS, sink.follow)):
-        for relation in relations:
-            if relation in known:
-                sink.add(known[relation], element.attr("href"), where)
-                return
-    sink.add("link", element.attr("href"), None)
-
-
-def _of_meta(sink: _Sink, element: _Carrier) -> None:
-    if (element.attr("http-equiv") or "").lower() != "refresh":
-        return
-    refresh = _REFRESH.match((element.attr("content") or "")[:MAX_HREF])
-    if refresh is not None:
-        sink.add("link", refresh[refresh.lastindex or 0], sink.follow)
-
-
-def _of_image(sink: _Sink, element: _Carrier) -> None:
-    sink.add("img", element.attr("src"), sink.embedded)
-    _of_srcset(sink, element)
-
-
-def _of_srcset(sink: _Sink, element: _Carrier) -> None:
-    srcset = element.attr("srcset")
-    if srcset:
-        for candidate in _CANDIDATE.finditer(srcset):
-            sink.add("img", candidate[1].rstrip(","), sink.embedded)
-
-
-def _of_svg_image(sink: _Sink, element: _Carrier) -> None:
-    sink.add("img", element.attr("href") or element.attr("xlink:href"), sink.embedded)
-
-
-def _of_source(sink: _Sink, element: _Carrier) -> None:
-    sink.add("media", element.attr("src"), sink.embedded)
-    _of_srcset(sink, element)
-
-
-def _of_media(sink: _Sink, element: _Carrier) -> None:
-    sink.add("media", element.attr("src"), sink.embedded)
-    sink.add("img", element.attr("poster"), sink.embedded)
-
-
-def _of_embed(sink: _Sink, element: _Carrier) -> None:
-    sink.add("media", element.attr("src"), sink.embedded)
-
-
-def _of_object(sink: _Sink, element: _Carrier) -> None:
-    sink.add("media", element.attr("data"), sink.embedded)
-
-
-def _of_script(sink: _Sink, element: _Carrier) -> None:
-    sink.add("script", element.attr("src"), sink.embedded)
-
-
-def _of_input(sink: _Sink, element: _Carrier) -> None:
-    if (element.attr("type") or "").lower() == "image":
-        sink.add("img", element.attr("src"), sink.embedded)
-
-
-def _of_form(sink: _Sink, element: _Carrier) -> None:
-    sink.add("form", element.attr("action"), None)
-
-
-_READERS: dict[str, Callable[[_Sink, _Carrier], None]] = {
-    "a": _of_anchor,
-    "area": _of_anchor,
-    "audio": _of_media,
-    "base": _of_base,
-    "embed": _of_embed,
-    "form": _of_form,
-    "frame": _of_frame,
-    "iframe": _of_frame,
-    "image": _of_svg_image,
-    "img": _of_image,
-    "input": _of_input,
-    "link": _of_link,
-    "meta": _of_meta,
-    "object": _of_object,
-    "script": _of_script,
-    "source": _of_source,
-    "track": _of_embed,
-    "video": _of_media,
-}
-_TAGS = (*_READERS, "template")
+        return self._table
 
 
 def read_links(body: bytes, header_charset: str) -> PageLinks:
@@ -257,30 +103,107 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
     return read_tree(body, header_charset)
 
 
-def read_tree(body: bytes, header_charset: str) -> PageLinks:
-    """The links of a document by way of its tree, which is right for every document."""
-    document = _parse(body[:MAX_PARSED], header_charset)
-    sink = _Sink()
-    lines = sink.lines
-    elements = document.iter_elements(_TAGS)
-    for element in elements:
-        if len(lines) >= MAX_LINKS:
-            break
-        if element.tag == "template":
-            _skip_inert(element, elements)
-        else:
-            _READERS[element.tag](sink, element)
-    return _page_links((document.encoding or "").lower(), sink)
-
-
-def _page_links(charset: str, sink: _Sink) -> PageLinks:
-    if not sink.base:
-        sink.follow.pop("", None)
-    sink.embedded.pop("", None)
-    return PageLinks(charset, sink.base or "", list(sink.follow), list(sink.embedded), list(sink.lines))
-
-
 # --- scanned documents --------------------------------------------------------------------------------------------------
+
+_NOTHING = Found((), (), b"")
+_SLASH = ord("/")
+_MOST_TAGS = 20_000
+_KNOWN_TAGS = 2 * _MOST_TAGS
+_LONGEST_KNOWN = 600
+
+_known: dict[bytes, Found] = {}
+"""Tags of documents before: nearly every tag of a document stood on the one before it."""
+_uncommon: set[bytes] = set()
+"""Those of them that hold a base or open a form."""
+
+
+def read_tags(tags: list[bytes]) -> PageLinks | None:
+    """The links of a scanned document; None for a form within a form, which only a tree can tell, and for excesses.
+
+    What every document goes through is done for all its tags at once, in a few calls.
+    """
+    distinct = dict.fromkeys(tags)
+    if len(distinct) > _MOST_TAGS:
+        return None
+    known = _known
+    # Not a difference of sets: that would go through all of what is known.
+    unknown = [raw for raw in distinct if raw not in known]
+    if unknown:
+        unknown = _learn(distinct, unknown)
+    found = dict(zip(distinct, map(known.__getitem__, distinct), strict=True))
+    base = ""
+    if not _uncommon.isdisjoint(distinct):
+        if _has_nested_form(tags):
+            return None
+        base = next((one.base for one in found.values() if one.base is not None), "")
+    table = _table_of(found)
+    for raw in unknown:
+        if len(raw) > _LONGEST_KNOWN:
+            del known[raw]
+            _uncommon.discard(raw)
+    return None if table.count(b"\n") > MAX_LINKS else PageLinks("utf-8", base, found, table)
+
+
+def _learn(distinct: dict[bytes, None], unknown: list[bytes]) -> list[bytes]:
+    if len(_known) + len(unknown) > _KNOWN_TAGS:
+        _known.clear()
+        _uncommon.clear()
+        unknown = list(distinct)
+    for raw in unknown:
+        _known[raw] = found = _found_in(raw)
+        if found.opens_form or found.base is not None:
+            _uncommon.add(raw)
+    return unknown
+
+
+def _table_of(tags: dict[bytes, Found]) -> bytes:
+    blocks = dict.fromkeys([found[2] for found in tags.values()])
+    table = b"".join(blocks)
+    if table.count(b"\n") < len(blocks):
+        return table
+    return b"".join(dict.fromkeys(table.splitlines(keepends=True)))  # Some tag has several lines, perhaps another's.
+
+
+def _has_nested_form(tags: list[bytes]) -> bool:
+    is_open = False
+    for raw in tags:
+        if raw[:1] == b"/":
+            is_open = False
+        elif raw in _uncommon and _known[raw].opens_form:
+            if is_open:
+                return True
+            is_open = True
+    return False
+
+
+def _found_in(raw: bytes) -> Found:
+    """Read one scanned tag."""
+    if not raw or raw[0] == _SLASH:  # What stands around the tags, and the end of a form.
+        return _NOTHING
+    sink = Sink()
+    opens_form = False
+    if raw[0] == REFERENCE:
+        href = raw[1:].decode("utf-8", "replace")
+        if _IS_PLAIN(href):
+            return Found((href,), (), b"a\t%b\n" % raw[1:], None, False, href[0] == "?")
+        sink.add("a", href, sink.follow)
+    else:
+        tag = _carrier(raw)
+        CARRIERS[tag.tag](sink, tag)
+        opens_form = tag.tag == "form"
+    hangs = any(map(_hangs_on_page, (*sink.follow, *sink.embedded)))
+    return Found(tuple(sink.follow), tuple(sink.embedded), _table(sink), sink.base, opens_form, hangs)
+
+
+_IS_PLAIN = re.compile(r"[!-~]{1,1000}").fullmatch
+
+
+def _hangs_on_page(href: str) -> bool:
+    return href[:1] in ("", "?")
+
+
+def _table(sink: Sink) -> bytes:
+    return "".join([f"{line}\n" for line in sink.lines]).encode("utf-8", "replace")
 
 
 class _Tag:
@@ -302,72 +225,48 @@ _TAG_NAME_ENDS = re.compile(r"[\t\n\f\r /]|$")
 _ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
 
 
-def _carrier(raw: bytes) -> _Carrier:
+def _carrier(raw: bytes) -> Carrier:
     """A scanned tag; where character references stand in it, the parser reads them."""
     text = raw.decode("utf-8", "replace")
     tag = _TAG_NAME_ENDS.split(text, maxsplit=1)[0].lower()
     if "&" not in text:
         return _Tag(tag, text)
+    from turbohtml import parse
+
     return next(parse(f"<{text}>").iter_elements((tag,)))
-
-
-_Found = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str | None, bool] | None]
-"""What a tag brings: what to follow, what is embedded, its lines; for few, its base and whether it opens a form."""
-
-_SLASH = ord("/")
-_KNOWN_TAGS = 20_000
-_LONGEST_KNOWN = 600
-_known: dict[bytes, _Found] = {}
-
-
-def _found_in(raw: bytes) -> _Found:
-    """Read one scanned tag, and remember it: the next page most likely has it too."""
-    sink = _Sink()
-    opens_form = False
-    if raw[0] == REFERENCE:
-        sink.add("a", raw[1:].decode("utf-8", "replace"), sink.follow)
-    else:
-        tag = _carrier(raw)
-        _READERS[tag.tag](sink, tag)
-        opens_form = tag.tag == "form"
-    rare = (sink.base, opens_form) if opens_form or sink.base is not None else None
-    found = (tuple(sink.follow), tuple(sink.embedded), tuple(sink.lines), rare)
-    if len(raw) <= _LONGEST_KNOWN:
-        if len(_known) >= _KNOWN_TAGS:
-            _known.clear()
-        _known[raw] = found
-    return found
-
-
-def read_tags(tags: list[bytes]) -> PageLinks | None:
-    """The links of a scanned document; None for a form within a form, which only a tree can tell."""
-    sink = _Sink()
-    follow, embedded, lines = sink.follow, sink.embedded, sink.lines
-    known = _known
-    for raw in tags:
-        found = known.get(raw)
-        if found is None:
-            if not raw or raw[0] == _SLASH:  # What stands around the tags, and the end of a form.
-                sink.form_is_open = sink.form_is_open and not raw
-                continue
-            found = _found_in(raw)
-        for href in found[0]:
-            follow[href] = None
-        for line in found[2]:
-            lines[line] = None
-        if found[1]:
-            embedded.update(dict.fromkeys(found[1]))
-        if found[3] is not None and not sink.take_rare(*found[3]):
-            return None
-        if len(lines) >= MAX_LINKS:
-            break
-    return _page_links("utf-8", sink)
 
 
 # --- trees --------------------------------------------------------------------------------------------------------------
 
+_TAGS = (*CARRIERS, "template")
+
+
+def read_tree(body: bytes, header_charset: str) -> PageLinks:
+    """The links of a document by way of its tree, which is right for every document."""
+    document = _parse(body[:MAX_PARSED], header_charset)
+    sink = Sink()
+    lines = sink.lines
+    elements = document.iter_elements(_TAGS)
+    for element in elements:
+        if len(lines) >= MAX_LINKS:
+            break
+        if element.tag == "template":
+            _skip_inert(element, elements)
+        else:
+            CARRIERS[element.tag](sink, element)
+    # Keys that no scanned tag has, but for those of the first kind, which mean the same there.
+    tags = {_key('"', href): Found((href,), (), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.follow}
+    tags |= {_key("<", href): Found((), (href,), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.embedded}
+    return PageLinks((document.encoding or "").lower(), sink.base or "", tags, _table(sink))
+
+
+def _key(kind: str, href: str) -> bytes:
+    return (kind + href).encode("utf-8", "surrogatepass")
+
 
 def _parse(body: bytes, header_charset: str) -> Document:
+    from turbohtml import parse  # Many sites have no page that needs it.
+
     if header_charset:
         try:
             return parse(

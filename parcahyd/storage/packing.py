@@ -6,14 +6,16 @@ import zlib
 from collections.abc import Iterable
 
 import msgspec
+from isal import isal_zlib
 from zlib_ng import zlib_ng
 
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 
-__all__ = ["Damaged", "PackedPage", "pack", "rebuild", "unpack"]
+__all__ = ["Damaged", "PackedPage", "compress", "pack", "rebuild", "unpack"]
 
-_LINKS_LEVEL = 1
+_QUICK = 1
+"""The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
 
 
 class Damaged(Exception):
@@ -40,8 +42,13 @@ def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
     if page.redirect:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
-    table = zlib_ng.compress(page.links, _LINKS_LEVEL) if keep_links and page.links else b""
-    return PackedPage(bare, mark.df, mark.sha256, len(page.body), zlib_ng.compress(page.body, level), table)
+    table = compress(page.links, _QUICK) if keep_links and page.links else b""
+    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table)
+
+
+def compress(content: bytes, level: int) -> bytes:
+    """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
+    return isal_zlib.compress(content, 1) if level == _QUICK else zlib_ng.compress(content, level)
 
 
 def unpack(packed: bytes, length: int | None = None) -> bytes:

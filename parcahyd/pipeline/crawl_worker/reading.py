@@ -1,7 +1,7 @@
 """A document in hand: which of its links are new, split into this site's and others'.
 
-Nearly every link of a page was on the page before it, so hrefs are remembered as they stand, per directory: the same text
-in the same directory leads to the same URL, unless it begins with `?` or `#` or the page has a base of its own.
+Nearly every tag of a page was on the page before it, so tags are remembered as they stand, per directory: the same tag in the
+same directory leads to the same URL, unless its reference is empty or begins with a query.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from parcahyd.rules.links import PageLinks
 
 __all__ = ["LinkReader"]
 
-_HREFS_REMEMBERED = 50_000
+_TAGS_REMEMBERED = 50_000
 _EXTERNAL_REMEMBERED = 20_000
 
 
@@ -26,27 +26,29 @@ class LinkReader:
         self._prefix = origin + "/"
         self._known = known
         self._max_length = max_url_length
-        self._directories: dict[str, set[str]] = {}
+        self._directories: dict[str, set[bytes]] = {}
         self._remembered = 0
         self._external: set[str] = set()
 
     def read(self, url: str, links: PageLinks, embedded: bool) -> tuple[list[tuple[int, str]], list[str]]:
         base = Joiner(url).join(links.base) or url if links.base else url
-        join = Joiner(base).join
         seen = self._seen_in(base)
-        before = len(seen)
         internal: list[tuple[int, str]] = []
         external: list[str] = []
-        for hrefs in (links.follow, links.embedded) if embedded else (links.follow,):
-            for href in hrefs:
-                if href in seen or href[:1] == "#":
-                    continue
-                if href[:1] != "?" and href:
-                    seen.add(href)
-                target = join(href)
+        if links.tags.keys() <= seen:
+            return internal, external
+        join = Joiner(base).join
+        before = len(seen)
+        for tag, found in links.tags.items():
+            if tag in seen:
+                continue
+            if not found.hangs_on_page:
+                seen.add(tag)
+            for href in (*found.follow, *found.embedded) if embedded else found.follow:
+                target = join(href) if href or links.base else None
                 if target is not None and len(target) <= self._max_length:
                     self._sort(target, internal, external)
-        self._remembered += len(seen) - before
+        self._remember(len(seen) - before)
         return internal, external
 
     def is_new_path(self, path: str) -> int | None:
@@ -65,9 +67,12 @@ class LinkReader:
                 self._external.add(target)
             external.append(target)
 
-    def _seen_in(self, base: str) -> set[str]:
-        if self._remembered > _HREFS_REMEMBERED:
-            self._directories.clear()
-            self._remembered = 0
+    def _seen_in(self, base: str) -> set[bytes]:
         path = base.partition("?")[0]
         return self._directories.setdefault(path[: path.rfind("/") + 1], set())
+
+    def _remember(self, more: int) -> None:
+        self._remembered += more
+        if self._remembered > _TAGS_REMEMBERED:
+            self._directories.clear()
+            self._remembered = 0
