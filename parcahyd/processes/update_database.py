@@ -45,7 +45,7 @@ from parcahyd.pipeline.update_database import UpdateDatabase
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
-from parcahyd.storage.packing import PackedPage, pack
+from parcahyd.storage.packing import PackedPage, pack_all
 
 if TYPE_CHECKING:
     from parcahyd.storage.store import Store
@@ -63,21 +63,45 @@ _POISON_AGAIN = 86400.0
 _Done = Callable[[Written | Exception], None]
 
 
+class Crate:
+    """Pages that arrived together and are compressed together, once, in a thread of their own."""
+
+    __slots__ = ("packed", "pages")
+
+    def __init__(self) -> None:
+        self.pages: list[PageRecord] = []
+        self.packed: Future[list[PackedPage]] | None = None
+
+    def page(self, number: int) -> PackedPage:
+        """A page of the crate, packed; waits for that if it is still under way."""
+        assert self.packed is not None  # noqa: S101 - a crate is on its way before anything else happens
+        return self.packed.result()[number]
+
+
 class Prepared:
-    """A record in the buffer; a document's compression is under way or done, once."""
+    """A record in the buffer; a page has its place in a crate."""
 
-    __slots__ = ("packed", "record")
+    __slots__ = ("_crate", "_number", "_record")
 
-    def __init__(self, record: BufferRecord, packed: Future[PackedPage] | None) -> None:
-        self.record = record
-        self.packed = packed
+    def __init__(self, record: BufferRecord | None, crate: Crate | None = None, number: int = 0) -> None:
+        self._record = record
+        self._crate = crate
+        self._number = number
+
+    @property
+    def record(self) -> BufferRecord:
+        """The record; of a page, without its bytes."""
+        if self._crate is not None:
+            return self._crate.page(self._number).page
+        assert self._record is not None  # noqa: S101 - what is in no crate is here
+        return self._record
 
     def document(self) -> PackedPage | UnchangedRecord | SiteRecord | ErrandRecord:
         """A record of DocURLQ as the store takes it; waits for the compression if it is still under way."""
-        if self.packed is not None:
-            return self.packed.result()
-        assert isinstance(self.record, UnchangedRecord | SiteRecord | ErrandRecord)  # noqa: S101 - nothing else is in DocURLQ
-        return self.record
+        if self._crate is not None:
+            return self._crate.page(self._number)
+        assert isinstance(self._record, UnchangedRecord | SiteRecord | ErrandRecord)  # noqa: S101 - nothing else is in DocURLQ
+        return self._record
 
 
 class UpdateBoxes(msgspec.Struct, frozen=True):
@@ -204,6 +228,7 @@ class UpdateDatabaseProcess:
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)
         self._packers = ThreadPoolExecutor(_PACKERS, "packer")
+        self._crate = Crate()
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
         self._workers: dict[int, Channel[BufferRecord]] = {}
@@ -218,6 +243,7 @@ class UpdateDatabaseProcess:
             msgspec.msgpack.Decoder(FromCoordinatorToUpdate),
             self._told,
             _end_now,
+            self._arrived,
         )
 
     def run(self) -> int:
@@ -227,11 +253,11 @@ class UpdateDatabaseProcess:
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
 
     def prepare(self, record: BufferRecord) -> Prepared:
-        if isinstance(record, PageRecord) and self._configuration is not None:
-            work = self._configuration.work
-            packed = self._packers.submit(pack, record, work.CompressionLevel, work.KeepLinks)
-            return Prepared(msgspec.structs.replace(record, body=b"", links=b""), packed)
-        return Prepared(record, None)
+        if not isinstance(record, PageRecord):
+            return Prepared(record)
+        pages = self._crate.pages
+        pages.append(record)
+        return Prepared(None, self._crate, len(pages) - 1)
 
     def grant_credit(self, credit: dict[int, int]) -> None:
         for sender, size in credit.items():
@@ -364,12 +390,24 @@ class UpdateDatabaseProcess:
             self._decoder,
             lambda record, size: self._record(record, size, number),
             lambda: self._lost(number),
+            self._arrived,
         )
         self._workers[number] = channel
 
     def _record(self, record: BufferRecord, size: int, sender: int) -> None:
         if self._boxes is not None:
             self._boxes.document_buffer.put(record, charge(size), sender)
+
+    def _arrived(self) -> None:
+        """Everything that came together is in the buffer: its pages go to be packed."""
+        if self._boxes is None or self._configuration is None:
+            return
+        crate = self._crate
+        if crate.pages:
+            work = self._configuration.work
+            self._crate = Crate()
+            crate.packed = self._packers.submit(pack_all, crate.pages, work.CompressionLevel, work.KeepLinks)
+        if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
     def _lost(self, number: int) -> None:

@@ -6,6 +6,7 @@ block; what bounds memory is credit, which the boxes keep. A socket can travel w
 
 from __future__ import annotations
 
+import array
 import asyncio
 import socket
 from collections import deque
@@ -16,10 +17,11 @@ import msgspec
 
 __all__ = ["Channel", "socket_pair"]
 
-_READ_SIZE = 1 << 18
+_FIRST_INBOX = 1 << 14
+_READ_SIZE = 1 << 20
 _SOCKET_BUFFER = 1 << 20
 _MOST_FRAMES_AT_ONCE = 64
-_MOST_SOCKETS = 8
+_ANCILLARY_SPACE = socket.CMSG_SPACE(8 * array.array("i").itemsize)
 
 Incoming = TypeVar("Incoming")
 
@@ -36,7 +38,8 @@ def socket_pair() -> tuple[socket.socket, socket.socket]:
 class Channel(Generic[Incoming]):
     """Sends messages and hands over those that arrive, with their size.
 
-    `received` is called with each message and the size of its frame; `closed` once, when the other end is gone.
+    `received` is called with each message and the size of its frame, `rested` after the messages that came together, `closed`
+    once, when the other end is gone.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Channel(Generic[Incoming]):
         decoder: msgspec.msgpack.Decoder[Incoming],
         received: Callable[[Incoming, int], None],
         closed: Callable[[], None],
+        rested: Callable[[], None] | None = None,
     ) -> None:
         end.setblocking(False)
         self._end = end
@@ -53,8 +57,11 @@ class Channel(Generic[Incoming]):
         self._decode = decoder.decode
         self._received = received
         self._closed = closed
+        self._rested = rested
         self._encoder = msgspec.msgpack.Encoder()
-        self._inbox = bytearray()
+        # One piece of memory for everything that arrives. It grows while readings fill it, and for a frame that is larger.
+        self._inbox = bytearray(_FIRST_INBOX)
+        self._filled = 0
         self._outbox: deque[bytes | memoryview] = deque()
         self._sockets_out: deque[tuple[int, socket.socket]] = deque()
         self._sockets_in: deque[socket.socket] = deque()
@@ -152,23 +159,34 @@ class Channel(Generic[Incoming]):
     # --- in ------------------------------------------------------------------------------------------------------------
 
     def _readable(self) -> None:
-        try:
-            data, descriptors, _, _ = socket.recv_fds(self._end, _READ_SIZE, _MOST_SOCKETS)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
+        inbox, before = self._inbox, self._filled
+        with memoryview(inbox) as view, view[before:] as room:
+            try:
+                size, ancillary, _, _ = self._end.recvmsg_into([room], _ANCILLARY_SPACE)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                size, ancillary = 0, []
+        for level, kind, data in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                self._take_sockets(data)
+        if not size:
             self._lost()
             return
-        self._sockets_in.extend(socket.socket(fileno=descriptor) for descriptor in descriptors)
-        if not data:
-            self._lost()
-            return
-        self._inbox += data
+        self._filled += size
+        was_full = self._filled == len(inbox)
         self._hand_over()
+        if was_full and (self._filled == len(inbox) or len(inbox) < _READ_SIZE):
+            inbox += bytes(len(inbox))
+
+    def _take_sockets(self, data: bytes) -> None:
+        descriptors = array.array("i")
+        descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        self._sockets_in.extend(socket.socket(fileno=descriptor) for descriptor in descriptors)
 
     def _hand_over(self) -> None:
         inbox = self._inbox
-        at, end = 0, len(inbox)
+        at, end = 0, self._filled
         with memoryview(inbox) as view:
             while end - at >= 4 and self._is_open:
                 size = int.from_bytes(view[at : at + 4], "big")
@@ -177,7 +195,11 @@ class Channel(Generic[Incoming]):
                 message = self._decode(view[at + 4 : at + 4 + size])
                 at += 4 + size
                 self._received(message, size)
-        del inbox[:at]
+            if at:
+                view[: end - at] = view[at:end]
+        self._filled = end - at
+        if at and self._rested is not None:
+            self._rested()
 
     def _lost(self) -> None:
         if self._is_open:

@@ -12,7 +12,7 @@ from zlib_ng import zlib_ng
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 
-__all__ = ["Damaged", "PackedPage", "compress", "pack", "rebuild", "unpack"]
+__all__ = ["Damaged", "PackedPage", "compress", "pack", "pack_all", "rebuild", "unpack"]
 
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
@@ -44,6 +44,15 @@ def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
     mark = fingerprint(page.body)
     table = compress(page.links, _QUICK) if keep_links and page.links else b""
     return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table)
+
+
+def pack_all(pages: list[PageRecord], level: int, keep_links: bool) -> list[PackedPage]:
+    """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards."""
+    packed: list[PackedPage] = []
+    pages.reverse()
+    while pages:
+        packed.append(pack(pages.pop(), level, keep_links))
+    return packed
 
 
 def compress(content: bytes, level: int) -> bytes:
