@@ -33,25 +33,32 @@ class BesideTheLoop:
         self._snapshot: Progress | None = None
         self._summary: RunSummary | None = None
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="reporter", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
 
     def progress(self, snapshot: Progress) -> None:
         with self._changed:
             self._snapshot = snapshot
-            self._changed.notify()
+            self._wake()
 
     def finished(self, summary: RunSummary) -> None:
         with self._changed:
             self._summary = summary
-            self._changed.notify()
+            self._wake()
 
     def close(self) -> None:
         """Wait until everything that was handed in has been told."""
         with self._changed:
             self._closing = True
-            self._changed.notify()
-        self._thread.join()
+            thread = self._wake()
+        thread.join()
+
+    def _wake(self) -> threading.Thread:
+        """The thread begins with the first thing to tell: until then the process is free of threads and can be copied."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="reporter", daemon=True)
+            self._thread.start()
+        self._changed.notify()
+        return self._thread
 
     def _work(self) -> None:
         try:

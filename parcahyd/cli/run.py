@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def command(
       parcahyd run --conf conf/
       parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
+    gc.disable()  # Until everything is loaded: what is loaded stays, and looking through it again and again costs a tenth.
     configuration = read_configuration(folder, overrides)
     from parcahyd.cli.beside_the_loop import BesideTheLoop
     from parcahyd.topology import crawl

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import os
+import threading
 import time
-from collections.abc import Callable, Iterable
-
-import dns.exception
-import dns.name
-import dns.nameserver
-import dns.rdatatype
-import dns.resolver
-import msgspec
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import MapConf
 from parcahyd.core.errors import ConfigurationError, ResolutionFailed
@@ -19,25 +16,13 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import Resolution
 from parcahyd.net.answer_cache import AnswerCache
 
+if TYPE_CHECKING:
+    from parcahyd.net.dns_questions import DnsQuestions, Records
+
 __all__ = ["DnspythonResolver"]
 
-# How many answers may say "that is another name for ..." without giving the address of the other name: a name server that
-# does not recurse does so, and a loop of names must end.
-_MOST_ALIASES = 8
-
-# Room for an answer over UDP that no network on the way fragments (DNS flag day 2020).
-_UDP_PAYLOAD = 1232
-
+_SYSTEM_FILE = Path("/etc/resolv.conf")
 _LOOPBACK = ("127.0.0.1", "::1")
-
-
-class _Records(msgspec.Struct, frozen=True):
-    """The addresses of one kind, or the reason why there are none."""
-
-    addresses: tuple[str, ...] = ()
-    ttl: float = 0.0
-    reason: Reason | None = None
-    detail: str = ""
 
 
 class DnspythonResolver:
@@ -50,7 +35,13 @@ class DnspythonResolver:
 
     def __init__(self, conf: MapConf, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._conf = conf
-        self._resolver = _stub_resolver(conf)
+        self._nameservers = [_nameserver(entry) for entry in conf.Nameservers]
+        if not self._nameservers and _names_no_nameserver(_SYSTEM_FILE):
+            raise ConfigurationError(
+                "this machine names no name servers", 'set Nameservers in MapConf.toml, such as ["9.9.9.9"]'
+            )
+        self._questions: DnsQuestions | None = None
+        self._making = threading.Lock()
         self._cache = AnswerCache(self._ask, conf.NegativeTtl, monotonic=monotonic)
 
     def resolve(self, host: str) -> Resolution:
@@ -63,51 +54,37 @@ class DnspythonResolver:
         if host == "localhost" or host.endswith(".localhost"):
             # RFC 6761, section 6.3: never a question for a name server.
             return Resolution(_LOOPBACK, self._conf.MaxTtl)
-        try:
-            name = dns.name.from_text(host, dns.name.root)
-        except (dns.exception.DNSException, UnicodeError) as error:
-            raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
-        if name == dns.name.root:
-            raise ResolutionFailed(Reason.DNS_NO_NAME, "the host is empty")
-        ipv4 = self._records(name, dns.rdatatype.A)
+        questions = self._questions or self._make_questions()
+        name = questions.name(host)
+        ipv4 = questions.addresses(name, "A")
         if ipv4.reason in (Reason.DNS_NO_NAME, Reason.DNS_TIMEOUT):
             # A name that does not exist does not for any type (RFC 8020, section 2), and whoever kept silent is not waited for
             # a second time.
             raise ResolutionFailed(ipv4.reason, ipv4.detail)
-        ipv6 = self._records(name, dns.rdatatype.AAAA)
+        ipv6 = questions.addresses(name, "AAAA")
         addresses = ipv4.addresses + ipv6.addresses
         if not addresses:
             raise _worse(ipv4, ipv6)
         return Resolution(addresses, self._time_to_live(ipv4, ipv6))
 
-    def _time_to_live(self, *kinds: _Records) -> float:
+    def _make_questions(self) -> DnsQuestions:
+        """dnspython is loaded with the first name: crawls of addresses need none of it, and it would delay every start."""
+        from parcahyd.net.dns_questions import DnsQuestions
+
+        with self._making:
+            if self._questions is None:
+                self._questions = DnsQuestions(self._nameservers, self._conf.DnsTimeout)
+            return self._questions
+
+    def _time_to_live(self, *kinds: Records) -> float:
         shortest = min(kind.ttl for kind in kinds if kind.addresses)
         if any(kind.reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE) for kind in kinds):
             # Half an answer: worth using, and worth asking again soon.
             shortest = 0.0
         return min(max(shortest, self._conf.MinTtl), self._conf.MaxTtl)
 
-    def _records(self, name: dns.name.Name, kind: dns.rdatatype.RdataType) -> _Records:
-        ttl = float("inf")
-        try:
-            for _ in range(_MOST_ALIASES):
-                answer = self._resolver.resolve(name, kind, raise_on_no_answer=False, search=False)
-                ttl = min(ttl, answer.chaining_result.minimum_ttl)
-                if answer.rrset is not None:
-                    return _Records(tuple(record.address for record in answer.rrset), ttl)
-                if answer.canonical_name == name:
-                    return _Records(reason=Reason.DNS_NO_ADDRESS, detail=f"{name} has no address")
-                name = answer.canonical_name
-        except dns.resolver.NXDOMAIN as error:
-            return _Records(reason=Reason.DNS_NO_NAME, detail=str(error))
-        except dns.exception.Timeout as error:
-            return _Records(reason=Reason.DNS_TIMEOUT, detail=str(error))
-        except (dns.exception.DNSException, OSError, EOFError) as error:
-            return _Records(reason=Reason.DNS_FAILURE, detail=str(error))
-        return _Records(reason=Reason.DNS_FAILURE, detail=f"{name} is reached by too many aliases")
 
-
-def _worse(*kinds: _Records) -> ResolutionFailed:
+def _worse(*kinds: Records) -> ResolutionFailed:
     """The failure to report where neither kind gave addresses: a passing one, since it may hide an address."""
     for reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE, Reason.DNS_NO_NAME):
         for kind in kinds:
@@ -116,33 +93,24 @@ def _worse(*kinds: _Records) -> ResolutionFailed:
     return ResolutionFailed(Reason.DNS_NO_ADDRESS, kinds[0].detail)
 
 
-def _stub_resolver(conf: MapConf) -> dns.resolver.Resolver:
-    if conf.Nameservers:
-        resolver = dns.resolver.Resolver(configure=False)
-        resolver.nameservers = list(_nameservers(conf.Nameservers))
-    else:
-        try:
-            resolver = dns.resolver.Resolver()
-        except dns.resolver.NoResolverConfiguration as error:
-            raise ConfigurationError(
-                "this machine names no name servers", 'set Nameservers in MapConf.toml, such as ["9.9.9.9"]'
-            ) from error
-    resolver.use_edns(0, 0, _UDP_PAYLOAD)
-    resolver.lifetime = conf.DnsTimeout
-    # Several tries fit into the lifetime: a datagram may be lost.
-    resolver.timeout = min(2.0, conf.DnsTimeout / 2)
-    return resolver
+def _nameserver(entry: str) -> tuple[str, int]:
+    address, port = _address_and_port(entry)
+    try:
+        return str(ipaddress.ip_address(address)), int(port)
+    except ValueError as error:
+        raise ConfigurationError(
+            f'Nameservers: "{entry}" is no address', 'write "9.9.9.9", "127.0.0.1:5353" or "[2620:fe::fe]:53"'
+        ) from error
 
 
-def _nameservers(entries: Iterable[str]) -> Iterable[dns.nameserver.Nameserver]:
-    for entry in entries:
-        address, port = _address_and_port(entry)
-        try:
-            yield dns.nameserver.Do53Nameserver(str(ipaddress.ip_address(address)), int(port))
-        except ValueError as error:
-            raise ConfigurationError(
-                f'Nameservers: "{entry}" is no address', 'write "9.9.9.9", "127.0.0.1:5353" or "[2620:fe::fe]:53"'
-            ) from error
+def _names_no_nameserver(file: Path) -> bool:
+    """Whether the system's configuration of DNS is missing or empty. Systems that keep it elsewhere are believed."""
+    if os.name != "posix":
+        return False
+    try:
+        return not any(line.split()[:1] == ["nameserver"] for line in file.read_text(errors="replace").splitlines())
+    except OSError:
+        return True
 
 
 def _address_and_port(entry: str) -> tuple[str, str]:

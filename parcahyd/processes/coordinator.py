@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -49,7 +50,6 @@ from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.pipeline.url_dispatcher import UrlDispatcher
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
-from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.address_policy import AddressPolicy
@@ -57,6 +57,7 @@ from parcahyd.runtime.channel import Channel, socket_pair
 from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.cores import usable_cores
+from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.run_lock import RunLock
 
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
@@ -94,10 +95,11 @@ class CoordinatorHost(Protocol):
 
 
 class _Worker:
-    """A Crawl Worker's process as the coordinator sees it."""
+    """A Crawl Worker's process as the coordinator sees it; `buffer` is the end that Update Database gets."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: Child, buffer: socket.socket) -> None:
         self.child = child
+        self.buffer = buffer
         self.channel: Channel[FromWorkerToCoordinator] | None = None
         self.progress: WorkerProgress | None = None
 
@@ -130,6 +132,7 @@ class Coordinator:
         self._crew: dict[int, _Worker] = {}
         self._stillborn = 0
         self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
+        self._resolver: Resolver | None = None
         self._mapper: UrlMapper | None = None
         self._chronicle = Chronicle(self.clock, observer)
         self._phase = "starting"
@@ -138,23 +141,29 @@ class Coordinator:
 
     def run(self) -> int:
         """The exit code. Raises UserMistake and RunFailed."""
-        plugins = PluginManager.load(self._configuration)
-        resolver = plugins.resolver()
         url = database_url(self._configuration)
         self._lock = RunLock(url)
-        self._mapper = UrlMapper(resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._loop.add_signal_handler(number, self._interrupted)
         self._loop.set_exception_handler(self._bug)
         try:
             is_new = _is_new(url)
-            self._start_update_database()
-            if is_new:
-                self._start_worker(0)  # A new database has something to crawl for sure: both children get ready together.
+            self._update = Child("update-database", 0, inherited=self._inherited())  # It loads while plugins are read here.
+            self._resolver = self._read_plugins()
+            self._mapper = UrlMapper(self._resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
+            worker = self._bear_worker(0) if is_new else None  # A new database has something to crawl for sure.
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._loop.add_signal_handler(number, self._interrupted)
+            self._begin_update_database(self._update)
+            if worker is not None:
+                self._begin_worker(worker)
             self._loop.call_later(_TELL_EVERY, self._tell)
             return self._loop.run_until_complete(self._ended)
         finally:
-            self._clean_up(resolver)
+            self._clean_up()
+
+    def _read_plugins(self) -> Resolver:
+        from parcahyd.plugin_manager import PluginManager  # Not before Update Database was born: it has no use for this.
+
+        return PluginManager.load(self._configuration).resolver()
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
 
@@ -169,7 +178,7 @@ class Coordinator:
 
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
-            self._start_worker(worker)
+            self._begin_worker(self._bear_worker(worker))
         channel = self._crew[worker].channel
         self._to_update(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
         if channel is not None:
@@ -180,10 +189,9 @@ class Coordinator:
 
     # --- children ------------------------------------------------------------------------------------------------------
 
-    def _start_update_database(self) -> None:
-        self._update = Child("update-database", 0, inherited=self._inherited())
+    def _begin_update_database(self, child: Child) -> None:
         self._update_channel = Channel(
-            self._update.end,
+            child.end,
             self._loop,
             msgspec.msgpack.Decoder(FromUpdateToCoordinator),
             self._told_by_update,
@@ -191,20 +199,23 @@ class Coordinator:
         )
         self._to_update(Begin(self._encoded, self._seeds))
 
-    def _start_worker(self, number: int) -> None:
+    def _bear_worker(self, number: int) -> _Worker:
         here, there = socket_pair()
-        child = Child("worker", number, inherited=self._inherited(), sockets=[here])
-        worker = _Worker(child)
+        worker = _Worker(Child("worker", number, inherited=self._inherited(), sockets=[here]), there)
+        self._crew[number] = worker
+        return worker
+
+    def _begin_worker(self, worker: _Worker) -> None:
+        number = worker.child.number
         worker.channel = Channel(
-            child.end,
+            worker.child.end,
             self._loop,
             msgspec.msgpack.Decoder(FromWorkerToCoordinator),
             partial(self._told_by_worker, number),
             partial(self._worker_lost, number),
         )
-        self._crew[number] = worker
         if self._update_channel is not None:
-            self._update_channel.send_socket(WorkerJoined(number), there)
+            self._update_channel.send_socket(WorkerJoined(number), worker.buffer)
         credit = self._configuration.work.BufferBytes // self.workers
         worker.channel.send(Begin(self._encoded, worker=number, credit=credit))
 
@@ -273,6 +284,7 @@ class Coordinator:
             return
         self._boxes = self._join(self._configuration, message, self._forever, self)
         self._phase = "crawling"
+        settle_in()
         if self._outcome:
             self._stop(self._outcome)
         self._boxes.url_dispatcher.dispatch()
@@ -422,17 +434,20 @@ class Coordinator:
         else:
             self._ended.set_result(result)
 
-    def _clean_up(self, resolver: Resolver) -> None:
+    def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
         for worker in self._crew.values():
             worker.child.kill()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()
+            else:
+                self._update.end.close()
             if self._update.wait(_PATIENCE) is None:
                 self._update.kill()
         self._mappers.shutdown(wait=False, cancel_futures=True)
-        resolver.close()
+        if self._resolver is not None:
+            self._resolver.close()
         if self._lock is not None:
             self._lock.release()
         for number in (signal.SIGINT, signal.SIGTERM):

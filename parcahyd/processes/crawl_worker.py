@@ -7,7 +7,6 @@ When the coordinator's end closes, the process ends at once: everything it holds
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import socket
 from collections.abc import Callable
@@ -35,6 +34,7 @@ from parcahyd.plugin_manager import PluginManager
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
+from parcahyd.runtime.garbage import settle_in
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker import CrawlWorker
@@ -69,7 +69,7 @@ class CrawlWorkerProcess:
         update: int,
         join: Callable[[Configuration, Downloader, CrawlWorkerHost], CrawlWorker],
     ) -> None:
-        become_child()
+        become_child("crawl-worker")
         self.number = 0
         self.credit = 0
         self.clock: Clock = SystemClock()
@@ -145,8 +145,7 @@ class CrawlWorkerProcess:
         self.number, self.credit = message.worker, message.credit
         self._downloader = PluginManager.load(configuration).downloader(self._loop)
         self._worker = self._join(configuration, self._downloader, self)
-        gc.collect()
-        gc.freeze()
+        settle_in()
         self._report()
 
     def _credited(self, message: Credit, _size: int) -> None:

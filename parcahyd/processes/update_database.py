@@ -45,9 +45,10 @@ from parcahyd.pipeline.update_database import UpdateDatabase
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
-from parcahyd.storage.packing import PackedPage, pack_all
+from parcahyd.runtime.garbage import settle_in
 
 if TYPE_CHECKING:
+    from parcahyd.storage.packing import PackedPage
     from parcahyd.storage.store import Store
 
 __all__ = ["Prepared", "UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
@@ -221,7 +222,13 @@ class UpdateDatabaseProcess:
     """Hosts the Document and URL Buffer and Update Database until the coordinator says *Finish* or is gone."""
 
     def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
-        become_child()
+        become_child("update-database")
+        # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
+        from parcahyd.storage.packing import pack_all
+        from parcahyd.storage.store import Store
+
+        self._pack_all = pack_all
+        self._open_store = Store.open
         self._join = join
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(end_with_traceback)
@@ -332,14 +339,13 @@ class UpdateDatabaseProcess:
         self._boxes = self._join(configuration, self)
 
         def open_and_recover() -> Ready:
-            from parcahyd.storage.store import Store
-
             now = self._clock.now()
-            self.writer.store = store = Store.open(database_url(configuration))
+            self.writer.store = store = self._open_store(database_url(configuration))
             store.claim()
             start = store.begin_run(configuration, now)
             if message.seeds:
                 store.add_seeds(message.seeds, now)
+            settle_in()
             return Ready(start.run, now, start.pauses, start.empty and not message.seeds)
 
         def opened(ready: Ready | None, error: BaseException | None) -> None:
@@ -406,7 +412,7 @@ class UpdateDatabaseProcess:
         if crate.pages:
             work = self._configuration.work
             self._crate = Crate()
-            crate.packed = self._packers.submit(pack_all, crate.pages, work.CompressionLevel, work.KeepLinks)
+            crate.packed = self._packers.submit(self._pack_all, crate.pages, work.CompressionLevel, work.KeepLinks)
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import dns.rcode
@@ -169,8 +170,9 @@ def test_one_question_per_host_is_under_way(names: NameServer) -> None:
 def test_search_domains_are_never_tried(names: NameServer, monkeypatch: pytest.MonkeyPatch) -> None:
     names.zone["intranet.corp.test", "A"] = ["192.0.2.66"]
     resolver = _resolver(names)
-    resolver._resolver.search = [dns.name.from_text("corp.test")]
-    resolver._resolver.use_search_by_default = True
+    stub = resolver._make_questions()._resolver
+    stub.search = [dns.name.from_text("corp.test")]
+    stub.use_search_by_default = True
     assert _failure(resolver, "intranet").reason is Reason.DNS_NO_NAME
     assert names.asked == [("udp", "intranet", "A")]
 
@@ -209,11 +211,14 @@ def test_a_name_server_that_is_no_address_is_the_users_mistake(entry: str) -> No
     assert "5353" in mistake.value.remedy
 
 
-def test_a_machine_without_name_servers_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(*_given: object, **_named: object) -> None:
-        raise dns.resolver.NoResolverConfiguration
-
-    monkeypatch.setattr(dns.resolver.Resolver, "__init__", nothing)
+@pytest.mark.parametrize("content", [None, "", "search corp.test\n"])
+def test_a_machine_without_name_servers_is_told_what_to_do(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "resolv.conf"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setattr("parcahyd.net.resolver_dnspython._SYSTEM_FILE", file)
     with pytest.raises(ConfigurationError, match="names no name servers") as mistake:
         DnspythonResolver(MapConf())
     assert "Nameservers" in mistake.value.remedy

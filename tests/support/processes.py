@@ -1,9 +1,10 @@
-"""The processes of a run: found by the mark in their environment, told apart by their command line, killed by id."""
+"""The processes of a run: found by the mark in their environment, told apart by their name, killed by id."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 import psutil
@@ -13,11 +14,7 @@ __all__ = ["KINDS", "Kind", "end_all", "kind_of", "marked_processes", "process_o
 Kind = Literal["coordinator", "worker", "update database"]
 KINDS: tuple[Kind, ...] = ("coordinator", "worker", "update database")
 
-_WORDS: dict[str, Kind] = {
-    "worker": "worker",
-    "crawl-worker": "worker",
-    "update-database": "update database",
-}
+_NAMES: dict[str, Kind] = {"crawl-worker": "worker", "update-database": "update database"}
 
 
 def marked_processes(mark: str) -> list[psutil.Process]:
@@ -33,16 +30,15 @@ def marked_processes(mark: str) -> list[psutil.Process]:
 
 
 def kind_of(process: psutil.Process) -> Kind | None:
-    """Which part of a run the process is; None for helpers of the interpreter. Only whole arguments count, never paths."""
+    """Which part of a run the process is; None for helpers of the interpreter, and for a child that has no name yet."""
     try:
-        arguments = process.cmdline()
-    except psutil.Error:
+        arguments, name, parent = process.cmdline(), Path(f"/proc/{process.pid}/comm").read_text().strip(), process.parent()
+        if name in _NAMES:
+            return _NAMES[name]
+        is_child = parent is not None and parent.cmdline() == arguments
+    except (psutil.Error, OSError):
         return None
-    for argument in arguments:
-        kind = _WORDS.get(argument.lower().replace("_", "-"))
-        if kind is not None:
-            return kind
-    return "coordinator" if "parcahyd" in arguments and "run" in arguments else None
+    return "coordinator" if "parcahyd" in arguments and "run" in arguments and not is_child else None
 
 
 def process_of_kind(mark: str, kind: Kind) -> psutil.Process | None:

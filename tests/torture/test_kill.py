@@ -62,7 +62,8 @@ class _Torture:
     server: SiteServer
     crawl: Crawl
     chance: random.Random
-    kills: list[tuple[Kind, int]] = field(default_factory=list)
+    kills: list[tuple[Kind, int, int]] = field(default_factory=list)
+    """Each with the length of the server's log before it and after the victim was gone."""
 
     def disturb(self, running: Running, kill_number: int, kills: int) -> None:
         """Kills one process of the run at a moment of chance, and waits until what has to end has ended."""
@@ -78,6 +79,7 @@ class _Torture:
         assert wait_until(found), f"no {kind} process:\n{running.said()}"
         if victim is None:
             return
+        before = len(self.server.log)
         with contextlib.suppress(psutil.NoSuchProcess):
             victim.kill()
         if kind == "worker":
@@ -86,7 +88,7 @@ class _Torture:
             code = running.wait(30)
             assert code in ((-9,) if kind == "coordinator" else (1, 0)), running.said()
             assert wait_until(lambda: not marked_processes(running.mark)), f"orphans: {marked_processes(running.mark)}"
-        self.kills.append((kind, len(self.server.log)))
+        self.kills.append((kind, before, len(self.server.log)))
 
     def _await_moment(self, running: Running, kill_number: int, kills: int) -> None:
         """Some kills fall while a run starts, the others when a share of the pages has been asked for."""
@@ -102,18 +104,20 @@ class _Torture:
         return [entry.url for entry in self.server.requests()]
 
     def refetched(self) -> list[int]:
-        """For each kill, how many URLs were asked for again after it that had been asked for before."""
-        bounds = [position for _, position in self.kills]
-        again = [0] * len(bounds)
+        """For each kill, how many URLs were asked for again after it that had been asked for before.
+
+        What is asked for while a victim dies may be its last request, or another worker's that goes on for it already.
+        """
+        again = [0] * len(self.kills)
         seen: dict[str, int] = {}
         for position, entry in enumerate(self.server.log):
             if entry.target == "/robots.txt":
                 continue
-            segment = sum(bound <= position for bound in bounds)
+            begun = sum(before <= position for _, before, _ in self.kills)
             if entry.url in seen:
-                assert seen[entry.url] < segment, f"{entry.url} was asked for twice without a kill in between"
-                again[segment - 1] += 1
-            seen[entry.url] = segment
+                assert seen[entry.url] < begun, f"{entry.url} was asked for twice without a kill in between"
+                again[begun - 1] += 1
+            seen[entry.url] = sum(after <= position for _, _, after in self.kills)
         return again
 
 
@@ -142,7 +146,7 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
     assert crawl.digests() == calm.digests()
     crawl.verify()
     again = torture.refetched()
-    print(f"kills: {Counter(kind for kind, _ in torture.kills)}; asked for again after each: {again}, {sum(again)} in all")
+    print(f"kills: {Counter(kind for kind, _, _ in torture.kills)}; asked for again after each: {again}, {sum(again)} in all")
     # What a kill can cost: the requests on the wire, and what was fetched but not committed, for which each worker has its
     # share of BufferBytes as credit. A page's record is larger than its text, and the last one may overdraw the credit.
     assert max(again, default=0) <= 3 * _HOST_CONNECTIONS + _WORKERS * ceil(_BUFFER_BYTES / _WORKERS / _SIZE)
