@@ -41,7 +41,7 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     DnsResolverClass: Annotated[
         str, _says('The DNS resolver plugin: "dnspython", "system", "hosts-file", another plugin\'s name, or a dotted path.')
     ] = "dnspython"
-    MaxInstances: Annotated[_Count, _says("How many URL Mapper threads resolve host names at the same time.")] = 10
+    MaxInstances: Annotated[_Count, _says("How many URL Mapper threads resolve host names at the same time.")] = 40
     LocalInstance: Annotated[
         bool, _says("Mappers run on this machine; false places them on ListIP (needs the cluster extra).")
     ] = True

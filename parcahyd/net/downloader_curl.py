@@ -50,6 +50,7 @@ class CurlDownloader:
         self._conf = conf
         self._loop = loop
         self._authorities = authorities_file(conf.CaFile)
+        self._has_delays = conf.HostDelay > 0 or conf.address_delay > 0
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
         self._closed = False
@@ -77,6 +78,9 @@ class CurlDownloader:
             self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.PROTOCOL, detail=str(error)))
             return
         self._active[transfer.curl] = transfer
+        if self._has_delays:
+            # The delay to the next request counts from now, so this one must not wait for the loop.
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         if self._look is None and self._conf.TimeoutIdle:
             self._look = self._loop.call_later(self._conf.TimeoutIdle / _LOOKS, self._look_for_idle)
 

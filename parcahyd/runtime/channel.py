@@ -21,6 +21,8 @@ _FIRST_INBOX = 1 << 14
 _READ_SIZE = 1 << 20
 _SOCKET_BUFFER = 1 << 20
 _MOST_FRAMES_AT_ONCE = 64
+_ENOUGH_TO_WRITE = 1 << 17
+"""Bytes that are written without waiting for more: the other side can begin with them."""
 _ANCILLARY_SPACE = socket.CMSG_SPACE(8 * array.array("i").itemsize)
 
 Incoming = TypeVar("Incoming")
@@ -67,6 +69,8 @@ class Channel(Generic[Incoming]):
         self._sockets_in: deque[socket.socket] = deque()
         self._is_open = True
         self._is_writing = False
+        self._is_gathering = False
+        self._unwritten = 0
         loop.add_reader(end.fileno(), self._readable)
 
     @property
@@ -78,14 +82,19 @@ class Channel(Generic[Incoming]):
         return not self._outbox
 
     def send(self, message: Any) -> int:
-        """Send a message now or as soon as the socket takes it; returns the size of its frame."""
+        """Send a message with those that follow it at once, as soon as the socket takes it; returns the size of its frame."""
         payload = self._encoder.encode(message)
         size = len(payload)
         if self._is_open:
             self._outbox.append(size.to_bytes(4, "big"))
             self._outbox.append(payload)
+            self._unwritten += size
             if not self._is_writing:
-                self._write()
+                if self._unwritten > _ENOUGH_TO_WRITE:
+                    self._write()
+                elif not self._is_gathering:
+                    self._is_gathering = True
+                    self._loop.call_soon(self._gathered)
         return size
 
     def send_socket(self, message: Any, travelling: socket.socket) -> None:
@@ -102,7 +111,8 @@ class Channel(Generic[Incoming]):
         return self._sockets_in.popleft()
 
     def close(self) -> None:
-        """Close this end; what was not sent is dropped."""
+        """Close this end; what the socket does not take at once is dropped."""
+        self.flush()
         if self._is_open:
             self._is_open = False
             self._loop.remove_reader(self._end.fileno())
@@ -110,9 +120,19 @@ class Channel(Generic[Incoming]):
                 self._loop.remove_writer(self._end.fileno())
             self._end.close()
 
+    def flush(self) -> None:
+        """Write what was gathered; what the socket does not take follows later."""
+        if self._is_open and not self._is_writing:
+            self._write()
+
     # --- out -----------------------------------------------------------------------------------------------------------
 
+    def _gathered(self) -> None:
+        self._is_gathering = False
+        self.flush()
+
     def _write(self) -> None:
+        self._unwritten = 0
         try:
             while self._outbox:
                 self._write_some()
@@ -203,5 +223,6 @@ class Channel(Generic[Incoming]):
 
     def _lost(self) -> None:
         if self._is_open:
+            self._outbox.clear()
             self.close()
             self._closed()

@@ -9,13 +9,14 @@ __all__ = ["KnownUrls", "Room"]
 
 
 class Room:
-    """What all visits of a worker may hold together: URLs waiting in LocalQs, and keys of URLs found."""
+    """What all visits of a worker may hold together: URLs waiting in LocalQs, keys of URLs found, and links remembered."""
 
-    __slots__ = ("keys", "urls")
+    __slots__ = ("keys", "links", "urls")
 
-    def __init__(self, urls: int, keys: int) -> None:
+    def __init__(self, urls: int, keys: int, links: int) -> None:
         self.urls = urls
         self.keys = keys
+        self.links = links
 
 
 class KnownUrls:

@@ -1,30 +1,32 @@
 """A document in hand: which of its links are new, split into this site's and others'.
 
 Nearly every tag of a page was on the page before it, so tags are remembered as they stand, per directory: the same tag in the
-same directory leads to the same URL, unless its reference is empty or begins with a query.
+same directory leads to the same URL, unless its reference is empty or begins with a query. All that is remembered is bounded by
+`Room`; what is forgotten is only looked at once more.
 """
 
 from __future__ import annotations
 
-from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.rules.canonical_url import Joiner, key_of
 from parcahyd.rules.links import PageLinks
 
 __all__ = ["LinkReader"]
 
-_TAGS_REMEMBERED = 50_000
-_EXTERNAL_REMEMBERED = 20_000
+_REMEMBERED = 50_000
+"""Links of one visit: more of them hardly come again."""
 
 
 class LinkReader:
     """Reads the links of one visit's documents. `read` gives new paths with their keys, and new external URLs."""
 
-    __slots__ = ("_directories", "_external", "_known", "_max_length", "_origin", "_prefix", "_remembered")
+    __slots__ = ("_directories", "_external", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room")
 
-    def __init__(self, origin: str, known: KnownUrls, max_url_length: int) -> None:
+    def __init__(self, origin: str, known: KnownUrls, room: Room, max_url_length: int) -> None:
         self._origin = len(origin)
         self._prefix = origin + "/"
         self._known = known
+        self._room = room
         self._max_length = max_url_length
         self._directories: dict[str, set[bytes]] = {}
         self._remembered = 0
@@ -38,7 +40,7 @@ class LinkReader:
         if links.tags.keys() <= seen:
             return internal, external
         join = Joiner(base).join
-        before = len(seen)
+        before = len(seen) + len(self._external)
         for tag, found in links.tags.items():
             if tag in seen:
                 continue
@@ -48,7 +50,7 @@ class LinkReader:
                 target = join(href) if href or links.base else None
                 if target is not None and len(target) <= self._max_length:
                     self._sort(target, internal, external)
-        self._remember(len(seen) - before)
+        self._remember(len(seen) + len(self._external) - before)
         return internal, external
 
     def is_new_path(self, path: str) -> int | None:
@@ -63,8 +65,7 @@ class LinkReader:
             if self._known.add(key):
                 internal.append((key, path))
         elif target not in self._external:
-            if len(self._external) < _EXTERNAL_REMEMBERED:
-                self._external.add(target)
+            self._external.add(target)
             external.append(target)
 
     def _seen_in(self, base: str) -> set[bytes]:
@@ -73,6 +74,13 @@ class LinkReader:
 
     def _remember(self, more: int) -> None:
         self._remembered += more
-        if self._remembered > _TAGS_REMEMBERED:
-            self._directories.clear()
-            self._remembered = 0
+        self._room.links -= more
+        if self._remembered > _REMEMBERED or self._room.links < 0:
+            self.forget()
+
+    def forget(self) -> None:
+        """Give the room back: it is used up, or the visit is over."""
+        self._room.links += self._remembered
+        self._remembered = 0
+        self._directories.clear()
+        self._external.clear()

@@ -85,7 +85,7 @@ class Visit:
         self._known = KnownUrls(pair.known, pair.whole, room)
         for url in pair.urls:
             self._known.add(url.key)
-        self._reader = LinkReader(self.origin, self._known, work.MaxUrlLength)
+        self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength)
         self._errands = deque(pair.errands)
         # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
         self._local_q: deque[DueUrl] = deque(sorted(pair.urls, key=lambda url: url.depth))
@@ -125,6 +125,7 @@ class Visit:
     def close(self) -> None:
         self.stop()
         self._known.forget()
+        self._reader.forget()
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""

@@ -64,7 +64,7 @@ class CrawlWorker:
         self._turnstile: Turnstile[Visit] = Turnstile(
             work.HostDelay, work.HostConnections, work.address_delay, work.address_connections
         )
-        self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL)
+        self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
         self._headers = (("User-Agent", work.UserAgent), ("Accept", "*/*"))
         self._requests = 0
         self._received = 0

@@ -14,7 +14,7 @@ _KEYS = st.integers(-(2**63), 2**63 - 1)
 
 @given(st.sets(_KEYS, max_size=50), st.lists(_KEYS, max_size=50))
 def test_a_key_is_new_exactly_once(sent: set[int], found: list[int]) -> None:
-    known = KnownUrls(array("q", sorted(sent)).tobytes(), True, Room(0, 1000))
+    known = KnownUrls(array("q", sorted(sent)).tobytes(), True, Room(0, 1000, 0))
     model = set(sent)
     for key in [*found, *sent]:
         assert known.add(key) == (key not in model)
@@ -22,7 +22,7 @@ def test_a_key_is_new_exactly_once(sent: set[int], found: list[int]) -> None:
 
 
 def test_without_room_a_key_stays_new_and_the_set_is_not_whole_any_more() -> None:
-    room = Room(0, 2)
+    room = Room(0, 2, 0)
     known = KnownUrls(b"", True, room)
     assert [known.add(key) for key in (1, 2, 3, 3, 2)] == [True, True, True, True, False]
     assert not known.is_whole

@@ -9,8 +9,9 @@ from parcahyd.rules.links import read_links
 ORIGIN = "http://site.example"
 
 
-def reader(max_url_length: int = 200) -> LinkReader:
-    return LinkReader(ORIGIN, KnownUrls(b"", True, Room(0, 10**6)), max_url_length)
+def reader(max_url_length: int = 200, room: Room | None = None) -> LinkReader:
+    room = room or Room(0, 10**6, 10**6)
+    return LinkReader(ORIGIN, KnownUrls(b"", True, room), room, max_url_length)
 
 
 def read(one: LinkReader, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
@@ -60,3 +61,18 @@ def test_fragments_and_unusable_links_are_no_urls() -> None:
 
 def test_urls_beyond_the_limit_are_dropped() -> None:
     assert read(reader(40), "/", f'<a href="{"x" * 100}"><a href="ok">')[0] == ["/ok"]
+
+
+def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
+    room = Room(0, 10**6, 11)
+    one, other = reader(room=room), reader(room=room)
+    links = [f'<a href="p{number}">' for number in range(8)]
+    assert read(one, "/a", "".join(links))[0] == [f"/p{number}" for number in range(8)]
+    assert room.links == 2
+    assert read(other, "/a", "".join(links[:5]) + '<a href="http://far.example/">')[1] == ["http://far.example/"]
+    assert room.links == 2  # More than the room holds: the second reader has given up what it remembered.
+    assert read(one, "/b", "".join(links)) == ([], [])
+    assert read(other, "/b", "".join(links))[0] == ["/p5", "/p6", "/p7"]
+    for reading in (one, other):
+        reading.forget()
+    assert room.links == 11
