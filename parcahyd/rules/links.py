@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
@@ -44,6 +45,8 @@ class Found(NamedTuple):
     embedded: tuple[str, ...]
     lines: bytes
     """Its lines of the table, each ended by LF."""
+    is_rare: bool = False
+    """It holds a base or opens a form."""
     base: str | None = None
     opens_form: bool = False
     hangs_on_page: bool = False
@@ -107,14 +110,24 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
 _NOTHING = Found((), (), b"")
 _SLASH = ord("/")
-_MOST_TAGS = 20_000
-_KNOWN_TAGS = 2 * _MOST_TAGS
+_KNOWN_TAGS = 40_000
 _LONGEST_KNOWN = 600
 
-_known: dict[bytes, Found] = {}
-"""Tags of documents before: nearly every tag of a document stood on the one before it."""
-_uncommon: set[bytes] = set()
-"""Those of them that hold a base or open a form."""
+
+class _KnownTags(dict[bytes, Found]):
+    """Tags of documents before: nearly every tag of a document stood on the one before it. Others are read when asked for."""
+
+    def __missing__(self, raw: bytes) -> Found:
+        found = _found_in(raw)
+        if len(self) >= _KNOWN_TAGS:
+            self.clear()
+        if len(raw) <= _LONGEST_KNOWN:
+            self[raw] = found
+        return found
+
+
+_known = _KnownTags()
+_lines_of, _is_rare = itemgetter(2), itemgetter(3)
 
 
 def read_tags(tags: list[bytes]) -> PageLinks | None:
@@ -122,54 +135,26 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
 
     What every document goes through is done for all its tags at once, in a few calls.
     """
-    distinct = dict.fromkeys(tags)
-    if len(distinct) > _MOST_TAGS:
-        return None
-    known = _known
-    # Not a difference of sets: that would go through all of what is known.
-    unknown = [raw for raw in distinct if raw not in known]
-    if unknown:
-        unknown = _learn(distinct, unknown)
-    found = dict(zip(distinct, map(known.__getitem__, distinct), strict=True))
+    found = dict(zip(tags, map(_known.__getitem__, tags), strict=True))
     base = ""
-    if not _uncommon.isdisjoint(distinct):
-        if _has_nested_form(tags):
+    if True in map(_is_rare, found.values()):
+        if _has_nested_form(tags, found):
             return None
         base = next((one.base for one in found.values() if one.base is not None), "")
-    table = _table_of(found)
-    for raw in unknown:
-        if len(raw) > _LONGEST_KNOWN:
-            del known[raw]
-            _uncommon.discard(raw)
-    return None if table.count(b"\n") > MAX_LINKS else PageLinks("utf-8", base, found, table)
-
-
-def _learn(distinct: dict[bytes, None], unknown: list[bytes]) -> list[bytes]:
-    if len(_known) + len(unknown) > _KNOWN_TAGS:
-        _known.clear()
-        _uncommon.clear()
-        unknown = list(distinct)
-    for raw in unknown:
-        _known[raw] = found = _found_in(raw)
-        if found.opens_form or found.base is not None:
-            _uncommon.add(raw)
-    return unknown
-
-
-def _table_of(tags: dict[bytes, Found]) -> bytes:
-    blocks = dict.fromkeys([found[2] for found in tags.values()])
+    blocks = dict.fromkeys(map(_lines_of, found.values()))
     table = b"".join(blocks)
-    if table.count(b"\n") < len(blocks):
-        return table
-    return b"".join(dict.fromkeys(table.splitlines(keepends=True)))  # Some tag has several lines, perhaps another's.
+    lines = table.count(b"\n")
+    if lines >= len(blocks):  # Some tag has several lines, perhaps another's.
+        table = b"".join(dict.fromkeys(table.splitlines(keepends=True)))
+    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table)
 
 
-def _has_nested_form(tags: list[bytes]) -> bool:
+def _has_nested_form(tags: list[bytes], found: dict[bytes, Found]) -> bool:
     is_open = False
     for raw in tags:
         if raw[:1] == b"/":
             is_open = False
-        elif raw in _uncommon and _known[raw].opens_form:
+        elif found[raw].opens_form:
             if is_open:
                 return True
             is_open = True
@@ -185,14 +170,15 @@ def _found_in(raw: bytes) -> Found:
     if raw[0] == REFERENCE:
         href = raw[1:].decode("utf-8", "replace")
         if _IS_PLAIN(href):
-            return Found((href,), (), b"a\t%b\n" % raw[1:], None, False, href[0] == "?")
+            return Found((href,), (), b"a\t%b\n" % raw[1:], hangs_on_page=href[0] == "?")
         sink.add("a", href, sink.follow)
     else:
         tag = _carrier(raw)
         CARRIERS[tag.tag](sink, tag)
         opens_form = tag.tag == "form"
     hangs = any(map(_hangs_on_page, (*sink.follow, *sink.embedded)))
-    return Found(tuple(sink.follow), tuple(sink.embedded), _table(sink), sink.base, opens_form, hangs)
+    is_rare = opens_form or sink.base is not None
+    return Found(tuple(sink.follow), tuple(sink.embedded), _table(sink), is_rare, sink.base, opens_form, hangs)
 
 
 _IS_PLAIN = re.compile(r"[!-~]{1,1000}").fullmatch

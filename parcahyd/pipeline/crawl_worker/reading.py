@@ -7,6 +7,8 @@ same directory leads to the same URL, unless its reference is empty or begins wi
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.rules.canonical_url import Joiner, key_of
 from parcahyd.rules.links import PageLinks
@@ -20,7 +22,7 @@ _REMEMBERED = 50_000
 class LinkReader:
     """Reads the links of one visit's documents. `read` gives new paths with their keys, and new external URLs."""
 
-    __slots__ = ("_directories", "_external", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room")
+    __slots__ = ("_directories", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room", "_targets")
 
     def __init__(self, origin: str, known: KnownUrls, room: Room, max_url_length: int) -> None:
         self._origin = len(origin)
@@ -30,27 +32,29 @@ class LinkReader:
         self._max_length = max_url_length
         self._directories: dict[str, set[bytes]] = {}
         self._remembered = 0
-        self._external: set[str] = set()
+        self._targets: set[str] = set()
 
     def read(self, url: str, links: PageLinks, embedded: bool) -> tuple[list[tuple[int, str]], list[str]]:
         base = Joiner(url).join(links.base) or url if links.base else url
         seen = self._seen_in(base)
         internal: list[tuple[int, str]] = []
         external: list[str] = []
-        if links.tags.keys() <= seen:
+        unseen = [*filterfalse(seen.__contains__, links.tags)]
+        if not unseen:
             return internal, external
         join = Joiner(base).join
-        before = len(seen) + len(self._external)
-        for tag, found in links.tags.items():
-            if tag in seen:
-                continue
+        before = len(seen) + len(self._targets)
+        for tag in unseen:
+            found = links.tags[tag]
             if not found.hangs_on_page:
                 seen.add(tag)
             for href in (*found.follow, *found.embedded) if embedded else found.follow:
                 target = join(href) if href or links.base else None
-                if target is not None and len(target) <= self._max_length:
-                    self._sort(target, internal, external)
-        self._remember(len(seen) + len(self._external) - before)
+                if target is not None and target not in self._targets:
+                    self._targets.add(target)
+                    if len(target) <= self._max_length:
+                        self._sort(target, internal, external)
+        self._remember(len(seen) + len(self._targets) - before)
         return internal, external
 
     def is_new_path(self, path: str) -> int | None:
@@ -64,8 +68,7 @@ class LinkReader:
             key = key_of(path)
             if self._known.add(key):
                 internal.append((key, path))
-        elif target not in self._external:
-            self._external.add(target)
+        else:
             external.append(target)
 
     def _seen_in(self, base: str) -> set[bytes]:
@@ -83,4 +86,4 @@ class LinkReader:
         self._room.links += self._remembered
         self._remembered = 0
         self._directories.clear()
-        self._external.clear()
+        self._targets.clear()

@@ -64,7 +64,7 @@ def test_urls_beyond_the_limit_are_dropped() -> None:
 
 
 def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
-    room = Room(0, 10**6, 11)
+    room = Room(0, 10**6, 19)
     one, other = reader(room=room), reader(room=room)
     links = [f'<a href="p{number}">' for number in range(8)]
     assert read(one, "/a", "".join(links))[0] == [f"/p{number}" for number in range(8)]
@@ -75,4 +75,4 @@ def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
     assert read(other, "/b", "".join(links))[0] == ["/p5", "/p6", "/p7"]
     for reading in (one, other):
         reading.forget()
-    assert room.links == 11
+    assert room.links == 19
