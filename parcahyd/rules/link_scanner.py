@@ -73,7 +73,7 @@ _PASSED_OVER = (
     r"</(?![a-z])[^>]*+>",
 )
 _TAKEN = (
-    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=("[^"#&]*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
+    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=("(?:[^"#&]++|(?-i:&amp;))*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
     rf"<((?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
     _RAW_CARRIER,
     _RAW_TEXT,
@@ -120,4 +120,4 @@ def scan(body: bytes) -> list[bytes] | None:
         tags: list[bytes] = _PATTERN.sub(_TAGS_ONLY, body).split(b"\0")
     except pcre2.LibraryError:  # The machine code's own stack was too small: only made-up pages come here.
         return None
-    return None if b"<" in tags else tags
+    return None if b"<" in tags[-2:] else tags  # The first oddity takes everything that follows.

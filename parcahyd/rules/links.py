@@ -168,9 +168,9 @@ def _found_in(raw: bytes) -> Found:
     sink = Sink()
     opens_form = False
     if raw[0] == REFERENCE:
-        href = raw[1:].decode("utf-8", "replace")
+        href = raw[1:].decode("utf-8", "replace").replace("&amp;", "&")
         if _IS_PLAIN(href):
-            return Found((href,), (), b"a\t%b\n" % raw[1:], hangs_on_page=href[0] == "?")
+            return Found((href,), (), f"a\t{href}\n".encode(), hangs_on_page=href[0] == "?")
         sink.add("a", href, sink.follow)
     else:
         tag = _carrier(raw)
@@ -212,11 +212,11 @@ _ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'(
 
 
 def _carrier(raw: bytes) -> Carrier:
-    """A scanned tag; where character references stand in it, the parser reads them."""
+    """A scanned tag; where character references other than the most frequent one stand in it, the parser reads them."""
     text = raw.decode("utf-8", "replace")
     tag = _TAG_NAME_ENDS.split(text, maxsplit=1)[0].lower()
-    if "&" not in text:
-        return _Tag(tag, text)
+    if text.count("&") == text.count("&amp;"):
+        return _Tag(tag, text.replace("&amp;", "&"))
     from turbohtml import parse
 
     return next(parse(f"<{text}>").iter_elements((tag,)))
