@@ -13,12 +13,14 @@ DEVELOPS := $(VENV)/.develops
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check format docs clean
+.PHONY: help run test bench profile lint check format docs clean
 
 help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
 	@echo "make run SEED=URL     crawl URL into ./crawl; ARGS='--set Work.MaxPages=100' adds options"
 	@echo "make test             run the tests; TESTS=tests/rules runs some of them"
+	@echo "make bench            crawl sites with PARCAHYD and other crawlers in turn, the short form; ARGS adds options"
+	@echo "make profile          show where the time of a crawl goes; ARGS names the site"
 	@echo "make lint             ruff, mypy, import contracts"
 	@echo "make check            lint and test"
 	@echo "make format           let ruff rewrite the sources"
@@ -36,6 +38,13 @@ endif
 
 test: $(DEVELOPS)
 	@$(PY) -m pytest -n 2 $(TESTS)
+
+bench: $(DEVELOPS)
+	@$(PY) bench/crawl.py --only parcahyd wget2 limit --rounds 3 --disk-rounds 0 $(ARGS)
+
+profile: $(DEVELOPS)
+	@$(PY) -c 'import importlib.metadata as m; m.version("py-spy")' 2>/dev/null || $(PIP) py-spy
+	@$(PY) bench/sampling.py $(ARGS)
 
 lint: $(DEVELOPS)
 	$(PY) -m ruff check

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.others import is_disturbed
+
 ROOT = Path(__file__).parents[2]
 
 # In a process of its own: whoever adopts orphans does so for good.
@@ -45,3 +47,13 @@ def test_the_exit_code_is_told_and_output_is_kept(tmp_path: Path) -> None:
 def test_a_crawl_that_does_not_end_is_killed(tmp_path: Path) -> None:
     usage = _measure(tmp_path, "/bin/sh", "-c", "sleep 600 & wait", patience=0.2)
     assert usage["out_of_patience"]
+
+
+def test_what_others_use_is_seen(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            usage = _measure(tmp_path, "/bin/sh", "-c", "sleep 1")
+        finally:
+            busy.kill()
+    # Where it does not get a core of its own, still others have what it lacks.
+    assert is_disturbed(usage["other_cores"], usage["seconds"])

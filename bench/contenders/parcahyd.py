@@ -1,0 +1,65 @@
+"""PARCAHYD, as `parcahyd run` crawls a site that is one's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import parcahyd
+from bench.contenders.contender import Contender, Peers, Task
+
+__all__ = ["embedding", "plain"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+# One host on loopback, and no pause: what wget2 and the others are allowed too.
+_SETTINGS = ("Work.HostDelay=0", "Work.HostConnections=64", 'Map.AllowAddresses=["127.0.0.0/8"]')
+_THIS_CHECKOUT = {"PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")]))}
+_WORK = "compresses each page and commits it with its links to SQLite"
+
+
+def plain(peers: Peers) -> Contender:
+    """Pages only, which is the default."""
+    return _contender("parcahyd", _WORK, peers.settings)
+
+
+def embedding(peers: Peers) -> Contender:
+    """What pages embed is fetched too, as wget2 does it."""
+    return _contender(
+        "parcahyd-embedded", f"{_WORK}, and images, scripts and styles too", [*peers.settings, "Work.Embedded=true"]
+    )
+
+
+def _contender(name: str, work: str, settings: Sequence[str]) -> Contender:
+    def command(task: Task) -> list[str]:
+        conf = task.output / "conf"
+        conf.mkdir()
+        for file in ("MapConf.toml", "WorkConf.toml"):
+            (conf / file).touch()
+        sets = [argument for setting in (*_SETTINGS, *settings) for argument in ("--set", setting)]
+        return [*_program("run", task.output), "--seed", task.url, *sets]
+
+    return Contender(name, _version(), work, command, check=_verify, environment=_THIS_CHECKOUT)
+
+
+def _program(command: str, output: Path) -> list[str]:
+    return [sys.executable, "-m", "parcahyd", command, "--conf", str(output / "conf")]
+
+
+def _verify(output: Path) -> str | None:
+    done = subprocess.run(
+        _program("verify", output), capture_output=True, text=True, check=False, env=os.environ | _THIS_CHECKOUT
+    )
+    return done.stdout + done.stderr if done.returncode else None
+
+
+def _version() -> str:
+    """The version, and the commit where this is a checkout."""
+    describe = ["git", "-c", f"safe.directory={_ROOT}", "describe", "--always", "--dirty=, changed since"]
+    try:
+        commit = subprocess.run(describe, cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return parcahyd.__version__
+    return f"{parcahyd.__version__} ({commit})"
