@@ -1,4 +1,4 @@
-"""The database that DbUrl, DbName, DbUser and DbPassword name together, as one URL that SQLAlchemy takes.
+"""The database that DbUrl, DbName, DbUser and DbPassword name together, as one URL that the store takes.
 
 A crawl must survive its process, so a database in memory is refused. Secrets are read from the environment only when the
 URL is asked for, and nothing here puts one into a message.
@@ -75,7 +75,7 @@ def _sqlite(configuration: Configuration, rest: str) -> str:
     if not rest.startswith("/"):
         raise _mistake(configuration, "DbUrl", "a slash is missing before the file's name", f'write "sqlite:///{rest}"')
     path = os.path.abspath(os.path.join(configuration.folder, rest[1:]))
-    # SQLAlchemy 2.0 and 2.1 disagree about percent-escapes in a file's name, and a question mark ends it in both.
+    # Readers of such URLs disagree about percent-escapes in a file's name, and a question mark ends it for most.
     if "?" in path or "%" in path:
         raise _mistake(configuration, "DbUrl", f'"{path}" has a "?" or "%" in it', "choose a file and folder without them")
     if rest.endswith("/"):

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, literal_column, update
-
 from parcahyd.core.records import BadRecord
 from parcahyd.storage.moments import never
 from parcahyd.storage.plain_text import plain
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import sites, urls
 from parcahyd.storage.url_rows import UrlRows
 from parcahyd.storage.writer import Writer
 
@@ -25,26 +22,9 @@ class BadBatch:
         self._writer = writer
         self._sites = site_rows
         self._urls = url_rows
-
-        place = ("site_id", "key", "path")
-        outcome = ("due_at", "tries", "status", "checked_at")
-        names = (*place, "state", "reason", "depth", "hops", "seed", "priority", "first_seen", *outcome, "detail")
-        self._insert = writer.prepare_insert(urls, *names)
-        # The document of an earlier visit stays: `failed` and `gone` say how the last one went.
-        changing = ("state", "reason", *outcome, "detail")
-        self._update = writer.prepare(
-            update(urls)
-            .where(*(urls.c[name] == bindparam(f"its_{name}") for name in place))
-            .values({name: bindparam(f"new_{name}") for name in changing}),
-            *(f"new_{name}" for name in changing),
-            *(f"its_{name}" for name in place),
-        )
-        self._blank = writer.prepare(
-            update(sites)
-            .where(sites.c.id == bindparam("site"))
-            .values(addresses=literal_column("''"), addresses_expire=literal_column("0")),
-            "site",
-        )
+        self._insert = writer.statements["bad_batch.insert"]
+        self._update = writer.statements["bad_batch.update"]
+        self._blank = writer.statements["bad_batch.blank"]
 
     def write(self, records: Sequence[BadRecord]) -> None:
         """Stores the outcome of each; of two for one URL the later counts. Addresses that did not answer are blanked."""

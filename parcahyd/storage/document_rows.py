@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, select
-
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.plain_text import plain
-from parcahyd.storage.tables import documents, fetches, links, volatile
 from parcahyd.storage.writer import Writer
 
 __all__ = ["DocumentRows"]
@@ -23,40 +20,17 @@ class DocumentRows:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        numbers = writer.lists.numbers
-
-        self._by_df = writer.prepare(
-            select(documents.c.sha256, documents.c.id).where(documents.c.df.in_(numbers("dfs"))), "dfs"
-        )
-        self._insert = writer.prepare_insert(documents, *documents.c.keys())
-        self._insert_links = writer.prepare_insert(links, *links.c.keys())
-        self._insert_fetch = writer.prepare_insert(fetches, *fetches.c.keys())
-        self._redirects = writer.prepare(
-            select(fetches.c.id, fetches.c.redirect).where(fetches.c.id.in_(numbers("ids"))), "ids"
-        )
-
-        pair = writer.lists.pairs()
-        self._history = writer.prepare(
-            select(fetches.c.site_id, fetches.c.key, fetches.c.id, fetches.c.document_id)
-            .join_from(pair, fetches, (fetches.c.site_id == pair.c.site_id) & (fetches.c.key == pair.c.key))
-            .order_by(fetches.c.id.desc()),
-            *(("pairs",) if writer.engine.dialect.name == "sqlite" else ("firsts", "seconds")),
-        )
-        self._unreferenced = writer.prepare(
-            select(documents.c.id).where(
-                documents.c.id.in_(numbers("ids")), ~exists().where(fetches.c.document_id == documents.c.id)
-            ),
-            "ids",
-        )
-        self._delete = {
-            table.name: writer.prepare(delete(table).where(column == bindparam("gone")), "gone")
-            for table, column in (
-                (documents, documents.c.id),
-                (links, links.c.document_id),
-                (fetches, fetches.c.id),
-                (volatile, volatile.c.fetch_id),
-            )
-        }
+        self._by_df = writer.statements["document_rows.by_df"]
+        self._insert = writer.statements["document_rows.insert"]
+        self._insert_links = writer.statements["document_rows.insert_links"]
+        self._insert_fetch = writer.statements["document_rows.insert_fetch"]
+        self._redirects = writer.statements["document_rows.redirects"]
+        self._history = writer.statements["document_rows.history"]
+        self._unreferenced = writer.statements["document_rows.unreferenced"]
+        self._delete = writer.statements["document_rows.delete"]
+        self._delete_links = writer.statements["document_rows.delete_links"]
+        self._delete_fetch = writer.statements["document_rows.delete_fetch"]
+        self._delete_volatile = writer.statements["document_rows.delete_volatile"]
 
     def share(self, pages: Iterable[PackedPage]) -> dict[bytes, int]:
         """The document of each page by its SHA-256; those that are new are added."""
@@ -70,7 +44,7 @@ class DocumentRows:
         for sha256, packed in bodies.items():
             if sha256 in found:
                 continue
-            found[sha256] = number = self._writer.new_id(documents)
+            found[sha256] = number = self._writer.new_id("documents")
             page = packed.page
             new.append((number, packed.df, sha256, packed.length, plain(page.media_type), plain(page.charset), packed.packed))
             if packed.packed_links:
@@ -83,10 +57,10 @@ class DocumentRows:
         """Where each of the fetches was redirected to."""
         if not ids:
             return {}
-        return dict(map(tuple, self._writer.rows(self._redirects, self._writer.lists.bind(list(ids)))))
+        return dict(self._writer.rows(self._redirects, self._writer.lists.bind(list(ids))))
 
     def new_fetch(self) -> int:
-        return self._writer.new_id(fetches)
+        return self._writer.new_id("fetches")
 
     def add_fetches(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Rows in the order of the table's columns."""
@@ -110,9 +84,9 @@ class DocumentRows:
             dropped.append((number,))
             if document is not None:
                 candidates.add(document)
-        self._writer.many(self._delete[volatile.name], dropped)
-        self._writer.many(self._delete[fetches.name], dropped)
+        self._writer.many(self._delete_volatile, dropped)
+        self._writer.many(self._delete_fetch, dropped)
         if candidates:
-            unused = [tuple(row) for row in self._writer.rows(self._unreferenced, self._writer.lists.bind(sorted(candidates)))]
-            self._writer.many(self._delete[links.name], unused)
-            self._writer.many(self._delete[documents.name], unused)
+            unused = self._writer.rows(self._unreferenced, self._writer.lists.bind(sorted(candidates)))
+            self._writer.many(self._delete_links, unused)
+            self._writer.many(self._delete, unused)

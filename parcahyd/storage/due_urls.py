@@ -7,23 +7,15 @@ from collections.abc import Collection, Sequence
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Integer, bindparam, select
-
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl
-from parcahyd.storage.tables import FAILED, GONE, KNOWN, REFUSED, STORED, urls
-from parcahyd.storage.writer import Writer, limited
+from parcahyd.storage.writer import Writer
 
 __all__ = ["DueUrls"]
 
 _FEW = 200
 """A site with no more URLs than this is read as a whole, together with others like it: most sites are small."""
 
-_COLUMNS = (
-    *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
-    *(urls.c.etag, urls.c.modified, urls.c.document_id),
-)
-_ORDER = (urls.c.priority, urls.c.due_at, urls.c.key)
 _STATE = 6
 _in_order = itemgetter(-2, -1, 0)
 _by_time = itemgetter(-1, 0)
@@ -34,24 +26,11 @@ class DueUrls:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._all_of = writer.prepare(
-            select(urls.c.site_id, *_COLUMNS, urls.c.priority, urls.c.due_at).where(
-                urls.c.site_id.in_(writer.lists.numbers("ids"))
-            ),
-            "ids",
-        )
-        of_site = select(*_COLUMNS).where(urls.c.site_id == bindparam("site"))
-        most: BindParameter[int] = bindparam("most", type_=Integer)
-
-        def rest(state: ColumnElement[int], due: ColumnElement[bool]) -> str:
-            statement = of_site.where(urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None), due)
-            return writer.prepare(limited(statement.order_by(urls.c.due_at, urls.c.key), most), "site", "before", "most")
-
-        self._known = writer.prepare(limited(of_site.where(urls.c.state == KNOWN).order_by(*_ORDER), most), "site", "most")
-        self._failed = rest(FAILED, urls.c.due_at <= bindparam("before"))
-        # Strictly less: what a run has looked at is due at that moment or later, so no run looks at it twice.
-        self._again = [rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE)]
-        self._keys = writer.prepare(select(urls.c.key).where(urls.c.site_id == bindparam("site")).order_by(urls.c.key), "site")
+        self._all_of = writer.statements["due_urls.all_of"]
+        self._known = writer.statements["due_urls.known"]
+        self._failed = writer.statements["due_urls.failed"]
+        self._again = [writer.statements[f"due_urls.{state}"] for state in ("stored", "refused", "gone")]
+        self._keys = writer.statements["due_urls.keys"]
 
     def of(
         self, counts: dict[int, int], now: float, again_before: float, most: int, meta_keys: int

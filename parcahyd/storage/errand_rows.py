@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import bindparam, delete, select, update
-
 from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.canonical_url import canonical, split
 from parcahyd.storage.plain_text import plain
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import errands, sites
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PATIENCE", "ErrandRows"]
@@ -33,28 +30,12 @@ class ErrandRows:
         self._writer = writer
         self._state = state
         self._sites = site_rows
-
-        facts = ("status", "text", "fetched_at", "expires_at", "detail")
-        self._set_robots = writer.prepare(
-            update(sites)
-            .where(sites.c.id == bindparam("site"))
-            .values({**{f"robots_{name}": bindparam(name) for name in facts}, "errand_until": bindparam("until")}),
-            *(*facts, "until", "site"),
-        )
-        self._set_augmentation = writer.prepare(
-            update(sites).where(sites.c.id == bindparam("site")).values(augmentation=bindparam("offers")), "offers", "site"
-        )
-        self._delete = writer.prepare(delete(errands).where(errands.c.asker == bindparam("site")), "site")
-        self._insert = writer.prepare_insert(errands, *errands.c.keys())
-        self._of_sites = writer.prepare(
-            select(errands.c.site_id, errands.c.asker, errands.c.path, errands.c.hops)
-            .where(errands.c.site_id.in_(writer.lists.numbers("ids")))
-            .order_by(errands.c.asked_at),
-            "ids",
-        )
-        self._of_asker = writer.prepare(
-            select(errands.c.site_id, errands.c.path, errands.c.hops).where(errands.c.asker == bindparam("site")), "site"
-        )
+        self._set_robots = writer.statements["errand_rows.set_robots"]
+        self._set_augmentation = writer.statements["errand_rows.set_augmentation"]
+        self._delete = writer.statements["errand_rows.delete"]
+        self._insert = writer.statements["errand_rows.insert"]
+        self._of_sites = writer.statements["errand_rows.of_sites"]
+        self._of_asker = writer.statements["errand_rows.of_asker"]
 
     def learn(self, records: Iterable[SiteRecord], now: float) -> None:
         """Takes what visits learned about their sites."""
@@ -70,7 +51,7 @@ class ErrandRows:
         """Takes the outcomes of errands; an errand that is not under way any more has been answered or given up."""
         for record in records:
             under_way = self._writer.rows(self._of_asker, record.asker)
-            if not under_way or tuple(under_way[0][:2]) != (record.site, record.path):
+            if not under_way or under_way[0][:2] != (record.site, record.path):
                 continue
             if record.redirect:
                 self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now)

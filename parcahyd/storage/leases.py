@@ -6,31 +6,55 @@ One row per visit, not one write per URL. Whatever becomes of the visit, its URL
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from sqlalchemy import BindParameter, Integer, bindparam, func, literal_column, null, select, update
+from typing import NamedTuple
 
 from parcahyd.core.records import Pair, Pause, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.rules.retries import retry_after
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
-from parcahyd.storage.moments import earliest, later
+from parcahyd.storage.moments import earliest
 from parcahyd.storage.pause_rows import PauseRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import sites
-from parcahyd.storage.writer import ONE, Writer, limited
+from parcahyd.storage.writer import Writer
 
-__all__ = ["Leases"]
+__all__ = ["LeasedSite", "Leases", "VisitedSite"]
 
 _DEATHS_FORGIVEN = 3
 """Workers that may die in a row without having brought anything from a site before that is held against the site."""
 
-_PAIR_COLUMNS = (
-    *(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope, sites.c.urls),
-    *(sites.c.addresses, sites.c.addresses_expire, sites.c.failures, sites.c.augmentation, sites.c.errand_until),
-    *(sites.c.robots_status, sites.c.robots_text, sites.c.robots_fetched_at, sites.c.robots_expires_at, sites.c.robots_detail),
-)
+
+class LeasedSite(NamedTuple):
+    """What the database has on a site, as far as a visit needs it."""
+
+    id: int
+    scheme: str
+    host: str
+    port: int
+    in_scope: bool
+    urls: int
+    addresses: str
+    addresses_expire: float
+    failures: int
+    augmentation: bytes | None
+    errand_until: float
+    robots_status: str | None
+    robots_text: bytes | None
+    robots_fetched_at: float
+    robots_expires_at: float
+    robots_detail: str
+
+
+class VisitedSite(NamedTuple):
+    """A site that a visit has."""
+
+    id: int
+    visit: int
+    host: str
+    visit_address: str
+    """Empty where it was not noted."""
+    addresses: str
+    failures: int
 
 
 class Leases:
@@ -43,58 +67,17 @@ class Leases:
         self._errands = errand_rows
         self._pauses = PauseRows(writer)
         self._due_urls = DueUrls(writer)
-
-        free = sites.c.visit.is_(None)
-        is_due = free & sites.c.due_at.is_not(None)
-        is_again = free & sites.c.again_at.is_not(None)
-        most: BindParameter[int] = bindparam("most", type_=Integer)
-        due = select(sites.c.due_at, sites.c.id).where(is_due).order_by(sites.c.due_at)
-        again = select(sites.c.again_at, sites.c.id).where(is_again).order_by(sites.c.again_at)
-        ready = (sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now"))
-        self._due = writer.prepare(limited(due.where(sites.c.due_at <= bindparam("now")), most), "now", "most")
-        self._again = writer.prepare(
-            limited(again.where(sites.c.again_at < bindparam("before"), *ready), most), "before", "now", "now", "most"
-        )
-        self._next_due = writer.prepare(limited(due, ONE))
-        self._next_again = writer.prepare(limited(again.where(sites.c.again_at >= bindparam("before")), ONE), "before")
-        self._next_spared = writer.prepare(
-            select(func.min(later(sites.c.not_before, sites.c.errand_until))).where(
-                is_again, sites.c.again_at < bindparam("before")
-            ),
-            "before",
-        )
-        self._details = writer.prepare(select(*_PAIR_COLUMNS).where(sites.c.id.in_(writer.lists.numbers("ids"))), "ids")
-        this = (sites.c.id == bindparam("site"), sites.c.visit == bindparam("its_visit"))
-        self._take = writer.prepare(
-            update(sites).where(sites.c.id == bindparam("site")).values(visit=bindparam("new_visit")), "new_visit", "site"
-        )
-        self._assign = writer.prepare(
-            update(sites).where(*this).values(visit_address=bindparam("address")), "address", "site", "its_visit"
-        )
-        given_back = {"visit": null(), "visit_address": literal_column("''")}
-        told = ("addresses", "addresses_expire", "not_before", "failures", "reason")
-        self._give_back = writer.prepare(
-            update(sites)
-            .where(*this)
-            .values(
-                {
-                    **given_back,
-                    **{name: bindparam(f"new_{name}") for name in told},
-                    "requests": sites.c.requests + bindparam("more"),
-                }
-            ),
-            *(*(f"new_{name}" for name in told), "more", "site", "its_visit"),
-        )
-        until = later(sites.c.not_before, bindparam("until", type_=sites.c.not_before.type))
-        self._orphan = writer.prepare(
-            update(sites).where(*this).values({**given_back, "not_before": until, "failures": bindparam("new_failures")}),
-            *("until", "until", "new_failures", "site", "its_visit"),
-        )
-        self._visited = writer.prepare(
-            select(
-                *(sites.c.id, sites.c.visit, sites.c.host, sites.c.visit_address, sites.c.addresses, sites.c.failures)
-            ).where(sites.c.visit.is_not(None))
-        )
+        self._due = writer.statements["leases.due"]
+        self._again = writer.statements["leases.again"]
+        self._next_due = writer.statements["leases.next_due"]
+        self._next_again = writer.statements["leases.next_again"]
+        self._next_spared = writer.statements["leases.next_spared"]
+        self._details = writer.statements["leases.details"]
+        self._take = writer.statements["leases.take"]
+        self._assign = writer.statements["leases.assign"]
+        self._give_back = writer.statements["leases.give_back"]
+        self._orphan = writer.statements["leases.orphan"]
+        self._visited = writer.statements["leases.visited"]
 
     # --- giving out -----------------------------------------------------------------------------------------------------
 
@@ -118,13 +101,14 @@ class Leases:
 
     def _pick(self, most: int, now: float, again_before: float) -> list[int]:
         found = [*self._writer.rows(self._due, now, most), *self._writer.rows(self._again, again_before, now, now, most)]
-        return list(dict.fromkeys(site for _, site in sorted(map(tuple, found))))[:most]
+        return list(dict.fromkeys(site for _, site in sorted(found)))[:most]
 
     def _fill(
         self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
     ) -> None:
         errands = self._errands.of(picked)
-        rows = {row.id: row for row in self._writer.rows(self._details, self._writer.lists.bind(picked))}
+        found = map(LeasedSite._make, self._writer.rows(self._details, self._writer.lists.bind(picked)))
+        rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
         ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
         taken, idle = [], []
@@ -158,7 +142,7 @@ class Leases:
         self._writer.many(self._take, taken)
         self._sites.settle(idle)
 
-    def _robots(self, row: Any, now: float) -> RobotsFact | None:
+    def _robots(self, row: LeasedSite, now: float) -> RobotsFact | None:
         if row.robots_status is None:
             return None
         if 0 < row.errand_until <= now:
@@ -181,11 +165,7 @@ class Leases:
 
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
-        strays = [
-            (0.0, 0.0, row.failures, row.id, row.visit)
-            for row in self._writer.rows(self._visited)
-            if row.visit not in self._state.visits
-        ]
+        strays = [(0.0, 0.0, row.failures, row.id, row.visit) for row in self.visited() if row.visit not in self._state.visits]
         self._writer.many(self._orphan, strays)
         self._sites.settle([site for *_, site, _ in strays])
 
@@ -213,11 +193,13 @@ class Leases:
         self._pauses.extend(Pause(subject, not_before) for subject, not_before in longest.items())
         self._sites.settle([row[-2] for row in rows])
 
-    def orphans(self) -> Sequence[Any]:
-        """Every site that a visit has: id, visit, host, the visit's address if it was noted, the site's addresses, failures."""
-        return self._writer.rows(self._visited)
+    def visited(self) -> list[VisitedSite]:
+        """Every site that a visit has."""
+        return list(map(VisitedSite._make, self._writer.rows(self._visited)))
 
-    def recover(self, orphans: Iterable[Any], now: float, addresses: Mapping[int, str], worker_died: bool = False) -> None:
+    def recover(
+        self, orphans: Iterable[VisitedSite], now: float, addresses: Mapping[int, str], worker_died: bool = False
+    ) -> None:
         """Frees sites whose visit nobody works on any more. What was on the wire is unknown, so host and address are
         spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
         anything is spared for longer each time: a page that kills workers must not keep on doing so."""

@@ -6,47 +6,47 @@ needed run in one transaction, so a database is never between two versions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, inspect, select, update
-from sqlalchemy.exc import SQLAlchemyError
-
-from parcahyd.core.errors import DatabaseMistake
-from parcahyd.storage.opening import first_line
-from parcahyd.storage.tables import metadata, schema_version
+from parcahyd.core.errors import DatabaseMistake, StoreFailed
+from parcahyd.storage.writer import Writer
 
 __all__ = ["MIGRATIONS", "Migration", "check_version", "migrate"]
 
-Migration = Callable[[Connection], None]
+Migration = Callable[[Writer], None]
 
 MIGRATIONS: tuple[Migration, ...] = ()
 
 
-def migrate(engine: Engine, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Makes the tables in an empty database, or brings older ones up to date.
 
     A database from a newer version of the program, and one that holds other tables of our names, are a DatabaseMistake.
     """
     newest = len(migrations) + 1
     try:
-        with engine.begin() as connection:
-            found = _version(connection)
+        with writer.transaction():
+            found = _version(writer.statements, writer.rows)
             if found is None:
-                metadata.create_all(connection, checkfirst=False)
-                connection.execute(insert(schema_version).values(version=newest))
+                for sql in writer.statements["migrations.create_tables"].split(";\n"):
+                    writer.run(sql)
+                writer.run(writer.statements["migrations.insert_version"], newest)
             else:
                 _refuse_newer(found, newest)
                 for step in migrations[found - 1 :]:
-                    step(connection)
-                connection.execute(update(schema_version).values(version=newest))
-    except SQLAlchemyError as error:
-        raise DatabaseMistake(f"the database's tables could not be prepared: {first_line(error)}", "check DbUrl") from error
+                    step(writer)
+                writer.run(writer.statements["migrations.update_version"], newest)
+    except StoreFailed as failure:
+        raise DatabaseMistake(f"the database's tables could not be prepared: {failure}", "check DbUrl") from failure
 
 
-def check_version(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def check_version(
+    statements: Mapping[str, str], ask: Callable[[str], Sequence[Any]], migrations: Sequence[Migration] = MIGRATIONS
+) -> None:
     """For readers, which change nothing: the tables must be there and of this version."""
     newest = len(migrations) + 1
-    found = _version(connection)
+    found = _version(statements, ask)
     if found is None:
         raise DatabaseMistake("the database holds no crawl yet", "run `parcahyd run` first")
     _refuse_newer(found, newest)
@@ -56,18 +56,19 @@ def check_version(connection: Connection, migrations: Sequence[Migration] = MIGR
         )
 
 
-def _version(connection: Connection) -> int | None:
+def _version(statements: Mapping[str, str], ask: Callable[[str], Sequence[Any]]) -> int | None:
     """The version of the tables that are there; None in an empty database."""
-    present = set(inspect(connection).get_table_names()) & set(metadata.tables)
+    present = [name for (name,) in ask(statements["migrations.our_tables"])]
     if not present:
         return None
-    if schema_version.name not in present:
+    if "schema_version" not in present:
         raise DatabaseMistake(
-            f'the database has a table "{min(present)}" that is not a crawl\'s', "give the crawl a database of its own"
+            f'the database has a table "{present[0]}" that is not a crawl\'s', "give the crawl a database of its own"
         )
-    version: int | None = connection.scalar(select(schema_version.c.version))
-    if version is None:
+    versions = ask(statements["migrations.version"])
+    if not versions:
         raise DatabaseMistake("the database's schema_version is empty", "restore it from a copy")
+    version: int = versions[0][0]
     return version
 
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, case
-
 from parcahyd.refresh.schedule import NEVER
 
-__all__ = ["earliest", "later", "never", "site_due"]
+__all__ = ["earliest", "never", "site_due"]
 
 
 def never(moment: float) -> float | None:
-    """A due time as the database has it: null where only a change of settings brings the URL back."""
+    """A due time, or the time until one, as the database has it: null where only a change of settings brings the URL back."""
     return None if moment >= NEVER else moment
 
 
 def earliest(*moments: float | None) -> float | None:
     """The first of the moments that there are."""
     return min((moment for moment in moments if moment is not None), default=None)
-
-
-def later(first: ColumnElement[float], second: ColumnElement[float]) -> ColumnElement[float]:
-    """The greater of two in SQL; the databases do not agree on a function for it."""
-    return case((first > second, first), else_=second)
 
 
 def site_due(not_before: float, errand_until: float, url: float | None, errand: float | None) -> float | None:

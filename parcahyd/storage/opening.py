@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 from urllib.parse import quote
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+import msgspec
 
+from parcahyd.config.database_url import without_password
 from parcahyd.core.errors import DatabaseMistake
 
-__all__ = ["first_line", "open_engine"]
+__all__ = ["Connection", "Cursor", "Database", "database_of", "first_line"]
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
+_FORMS = "sqlite:///FILE or postgresql://HOST:PORT/NAME"
 _RUN_FIRST = "run `parcahyd run` first"
 
 _PRAGMAS = (
@@ -30,31 +30,66 @@ _PRAGMAS = (
 )
 
 
-def open_engine(url: str, *, create: bool, read_only: bool = False) -> Engine:
-    """The engine of a database that answers; one that does not is a DatabaseMistake with a remedy.
+class Cursor(Protocol):
+    """What is used of a driver's cursor."""
 
-    A missing SQLite file is made when `create` says so. Transactions begin when SQLAlchemy says so and not when the driver
-    guesses; a writer's takes the lock at once, so that it never fails half-way because a second writer was quicker.
-    """
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise DatabaseMistake("DbUrl is not a database URL", "write sqlite:///FILE or postgresql://HOST:PORT/NAME") from None
-    match parsed.get_backend_name():
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Self: ...
+
+    def executemany(self, sql: str, rows: Sequence[Sequence[Any]], /) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+
+class Connection(Protocol):
+    """What is used of a driver's connection. It begins a transaction only when it is told to."""
+
+    def cursor(self) -> Cursor: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Database(msgspec.Struct, frozen=True):
+    """A database and the way to it."""
+
+    kind: str
+    """`sqlite` or `postgresql`."""
+    place: str
+    """Where it is, for people to read, without a password."""
+    connect: Callable[[], Connection]
+    failures: type[Exception]
+    """What its driver raises."""
+
+    @property
+    def begin(self) -> str:
+        """Begins a transaction that writes. SQLite's takes the lock at once, so that it never fails half-way because
+        a second writer was quicker."""
+        return "BEGIN IMMEDIATE" if self.kind == "sqlite" else "BEGIN"
+
+    def open(self) -> Connection:
+        """The first connection; a database that does not answer is a DatabaseMistake with a remedy."""
+        try:
+            return self.connect()
+        except self.failures as error:
+            remedy = "check DbUrl" if self.kind == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
+            raise DatabaseMistake(f"cannot open the database {self.place}: {first_line(error)}", remedy) from error
+
+
+def database_of(url: str, *, create: bool, read_only: bool = False) -> Database:
+    """The database of a URL; a URL that names none is a DatabaseMistake. A missing file is made when `create` says so."""
+    scheme, separator, rest = url.partition("://")
+    match scheme.partition("+")[0] if separator else "":
         case "sqlite":
-            engine, place = _sqlite(parsed, create=create, read_only=read_only)
+            return _sqlite(rest.removeprefix("/"), create=create, read_only=read_only)
         case "postgresql":
-            engine, place = _postgresql(parsed, read_only=read_only)
+            return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only=read_only)
+        case "":
+            raise DatabaseMistake("DbUrl is not a database URL", f"write {_FORMS}")
         case other:
-            raise DatabaseMistake(f"{other} databases are not served", "use sqlite:///FILE or postgresql://HOST:PORT/NAME")
-    try:
-        engine.connect().close()
-    except SQLAlchemyError as error:
-        remedy = (
-            "check DbUrl" if engine.dialect.name == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
-        )
-        raise DatabaseMistake(f"cannot open the database {place}: {first_line(error)}", remedy) from error
-    return engine
+            raise DatabaseMistake(f"{other} databases are not served", f"use {_FORMS}")
 
 
 def first_line(error: BaseException) -> str:
@@ -63,12 +98,12 @@ def first_line(error: BaseException) -> str:
     return said.splitlines()[0] if said else type(error).__name__
 
 
-def _sqlite(url: URL, *, create: bool, read_only: bool) -> tuple[Engine, str]:
-    if not url.database or url.database == ":memory:" or "mode=memory" in url.database:
+def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
+    if not file or file == ":memory:" or "mode=memory" in file:
         raise DatabaseMistake(
             "a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE"
         )
-    path = Path(url.database).absolute()
+    path = Path(file).absolute()
     if not create and not path.exists():
         raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)
     if not path.parent.is_dir():
@@ -77,35 +112,32 @@ def _sqlite(url: URL, *, create: bool, read_only: bool) -> tuple[Engine, str]:
     target = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
+        connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
+        try:
+            for pragma in ("PRAGMA query_only = ON", _PRAGMAS[0]) if read_only else _PRAGMAS:
+                connection.execute(pragma)
+            connection.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file: is it a database at all?
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
 
-    def prepare(connection: DBAPIConnection, _: object) -> None:
-        cursor = connection.cursor()
-        for pragma in ("PRAGMA query_only = ON", _PRAGMAS[0]) if read_only else _PRAGMAS:
-            cursor.execute(pragma)
-        cursor.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file: is it a database at all?
-        cursor.close()
-
-    begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
-    event.listen(engine, "connect", prepare)
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
-    return engine, str(path)
+    return Database("sqlite", str(path), connect, sqlite3.Error)
 
 
-def _postgresql(url: URL, *, read_only: bool) -> tuple[Engine, str]:
-    url = url.set(drivername="postgresql+psycopg")
-    options: dict[str, Any] = {"isolation_level": "REPEATABLE READ"} if read_only else {}
+def _postgresql(place: str, url: str, *, read_only: bool) -> Database:
     try:
-        engine = create_engine(
-            url,
-            paramstyle="format",
-            poolclass=NullPool,
-            connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "parcahyd"},
-            **options,
-        )
+        import psycopg
     except ImportError:
         raise DatabaseMistake("PostgreSQL needs the psycopg package", "pip install 'parcahyd[postgres]'") from None
-    if read_only:
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("SET TRANSACTION READ ONLY"))
-    return engine, url.set(query={}).render_as_string(hide_password=True)
+
+    def connect() -> Any:
+        connection = psycopg.connect(
+            url, autocommit=not read_only, connect_timeout=_CONNECT_SECONDS, application_name="parcahyd"
+        )
+        if read_only:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+        return connection
+
+    return Database("postgresql", without_password(place), connect, psycopg.Error)

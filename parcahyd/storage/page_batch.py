@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, bindparam, func, insert, literal_column, null, true, update
-
 from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import PageRecord, UnchangedRecord
@@ -22,7 +20,6 @@ from parcahyd.storage.plain_text import plain, validator
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import STORED, sites, urls
 from parcahyd.storage.url_rows import Ledger, Sighting, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
@@ -51,54 +48,11 @@ class PageBatch:
         self._urls = url_rows
         self._seeds = seed_rows
         self._documents = DocumentRows(writer)
-
-        place = ("site_id", "key", "path")
-        way = ("reason", "depth", "hops", "seed", "priority")
-        outcome = (
-            *("due_at", "status", "checked_at", "etag", "modified"),
-            *("document_id", "fetch_id", "checks", "changes", "changed_at"),
-        )
-        names = (*place, *way, "first_seen", *outcome)
-        self._insert = writer.prepare(
-            insert(urls).values({"state": STORED, **{name: bindparam(name) for name in names}}), *names
-        )
-        here = [urls.c[name] == bindparam(f"its_{name}") for name in place]
-        zero: ColumnElement[int] = literal_column("0")
-        changing: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in (*way, *outcome)}
-        self._update = writer.prepare(
-            update(urls).where(*here).values({"state": STORED, "tries": zero, "detail": null(), **changing}),
-            *(f"new_{name}" for name in (*way, *outcome)),
-            *(f"its_{name}" for name in place),
-        )
-        fresh = {
-            name: func.coalesce(func.nullif(bindparam(f"new_{name}"), literal_column("''")), urls.c[name])
-            for name in ("etag", "modified")
-        }
-        self._confirm = writer.prepare(
-            update(urls)
-            .where(*here)
-            .values(
-                {
-                    "state": STORED,
-                    "reason": null(),
-                    "due_at": bindparam("due"),
-                    "tries": zero,
-                    "status": bindparam("answer"),
-                    "checked_at": bindparam("at"),
-                    **fresh,
-                    "checks": urls.c.checks + literal_column("1"),
-                    "detail": null(),
-                }
-            ),
-            *("due", "answer", "at", "new_etag", "new_modified", *(f"its_{name}" for name in place)),
-        )
-        self._mark_seed = writer.prepare(update(urls).where(*here).values(seed=true()), *(f"its_{name}" for name in place))
-        self._count = writer.prepare(
-            update(sites)
-            .where(sites.c.id == bindparam("site"))
-            .values({name: sites.c[name] + bindparam(f"more_{name}") for name in ("urls", "pages", "bytes")}),
-            *("more_urls", "more_pages", "more_bytes", "site"),
-        )
+        self._insert = writer.statements["page_batch.insert"]
+        self._update = writer.statements["page_batch.update"]
+        self._confirm = writer.statements["page_batch.confirm"]
+        self._mark_seed = writer.statements["page_batch.mark_seed"]
+        self._count = writer.statements["page_batch.count"]
 
     # --- pages ----------------------------------------------------------------------------------------------------------
 

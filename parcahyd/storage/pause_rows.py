@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-from sqlalchemy import BindParameter, bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from parcahyd.core.records import Pause
-from parcahyd.storage.moments import later
-from parcahyd.storage.tables import pauses
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PauseRows"]
@@ -21,22 +15,9 @@ class PauseRows:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        values: dict[str, BindParameter[Any]] = {"subject": bindparam("subject"), "not_before": bindparam("not_before")}
-        # Of two visits to one host or address the later end counts.
-        if writer.engine.dialect.name == "sqlite":
-            lite = sqlite.insert(pauses).values(values)
-            upsert = lite.on_conflict_do_update(
-                index_elements=["subject"], set_={"not_before": later(pauses.c.not_before, lite.excluded.not_before)}
-            )
-            self._upsert = writer.prepare(upsert, "subject", "not_before")
-        else:
-            full = postgresql.insert(pauses).values(values)
-            self._upsert = writer.prepare(
-                full.on_conflict_do_update(
-                    index_elements=["subject"], set_={"not_before": later(pauses.c.not_before, full.excluded.not_before)}
-                ),
-                *("subject", "not_before"),
-            )
+        self._upsert = writer.statements["pause_rows.upsert"]
+        self._drop_over = writer.statements["pause_rows.drop_over"]
+        self._all = writer.statements["pause_rows.all"]
 
     def extend(self, wanted: Iterable[Pause]) -> None:
         """Keeps each subject from being asked until then; a pause is never shortened."""
@@ -44,6 +25,5 @@ class PauseRows:
 
     def in_force(self, now: float) -> tuple[Pause, ...]:
         """The pauses that are not over; the others are dropped."""
-        self._writer.execute(delete(pauses).where(pauses.c.not_before <= now))
-        statement = select(pauses.c.subject, pauses.c.not_before).order_by(pauses.c.subject)
-        return tuple(Pause(subject, not_before) for subject, not_before in self._writer.execute(statement))
+        self._writer.run(self._drop_over, now)
+        return tuple(Pause(subject, not_before) for subject, not_before in self._writer.rows(self._all))

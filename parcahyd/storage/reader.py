@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Table, tuple_
+from sqlalchemy import Connection, Engine, Table, create_engine, event, tuple_
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
 from parcahyd.core.errors import DatabaseMistake
 from parcahyd.storage.migrations import check_version
-from parcahyd.storage.opening import first_line, open_engine
+from parcahyd.storage.opening import Database, database_of, first_line
+from parcahyd.storage.sql_texts import sql_texts
 
 __all__ = ["Reader"]
 
@@ -21,12 +23,14 @@ class Reader:
 
     def __init__(self, url: str) -> None:
         """Opens the database; one that is not there, or of another version, is a DatabaseMistake."""
-        self._engine = open_engine(url, create=False, read_only=True)
+        database = database_of(url, create=False, read_only=True)
+        database.open().close()
+        self.is_sqlite = database.kind == "sqlite"
+        self._engine = _engine(database)
         self._connection = self._engine.connect()
-        self.is_sqlite = self._engine.dialect.name == "sqlite"
         try:
             with self.moment() as connection:
-                check_version(connection)
+                check_version(sql_texts(database.kind), lambda sql: connection.exec_driver_sql(sql).all())
         except BaseException:
             self.close()
             raise
@@ -58,3 +62,12 @@ class Reader:
                 return
             last = page[-1]._mapping
             following = statement.where(tuple_(*key) > tuple_(*(last[column] for column in key)))
+
+
+def _engine(database: Database) -> Engine:
+    """SQLAlchemy on connections of ours."""
+    driver = "sqlite+pysqlite" if database.kind == "sqlite" else "postgresql+psycopg"
+    engine = create_engine(f"{driver}://", creator=database.connect, poolclass=NullPool)
+    if database.kind == "sqlite":  # whose driver would begin when it likes, if it had not been told not to
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+    return engine

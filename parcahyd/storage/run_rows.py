@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import func, insert, null, select, update
 
 from parcahyd import __version__
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
-from parcahyd.refresh.schedule import NEVER
+from parcahyd.storage.moments import never
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import FAILED, KNOWN, REFUSED, STORED, runs, sites, urls
 from parcahyd.storage.writer import Writer
 
 __all__ = ["RunRows"]
@@ -29,16 +27,22 @@ class RunRows:
         self._writer = writer
         self._state = state
         self._sites = site_rows
+        self._last_settings = writer.statements["run_rows.last_settings"]
+        self._insert = writer.statements["run_rows.insert"]
+        self._end = writer.statements["run_rows.end"]
+        self._left = writer.statements["run_rows.left"]
+        self._next_due = writer.statements["run_rows.next_due"]
+        self._readmit = writer.statements["run_rows.readmit"]
+        self._refuse_deep = writer.statements["run_rows.refuse_deep"]
+        self._revisit = writer.statements["run_rows.revisit"]
 
     def begin(self, configuration: Configuration, now: float) -> tuple[int, frozenset[str]]:
         """Records a run; gives its number and the settings, as `Work.KEY`, that differ from the last run's."""
         settings = _settings(configuration)
-        last = self._writer.execute(select(runs.c.settings).order_by(runs.c.id.desc()).limit(1)).scalar()
+        last = self._writer.value(self._last_settings)
         before = settings if last is None else msgspec.json.decode(last)
-        number = self._writer.new_id(runs)
-        self._writer.execute(
-            insert(runs).values(id=number, started_at=now, settings=msgspec.json.encode(settings).decode(), version=__version__)
-        )
+        number = self._writer.new_id("runs")
+        self._writer.run(self._insert, number, now, msgspec.json.encode(settings).decode(), __version__)
         # A setting that the last run did not have yet had no influence on it.
         return number, frozenset(key for key, value in settings.items() if before.get(key, value) != value)
 
@@ -51,17 +55,13 @@ class RunRows:
         if "Work.Scope" in changed:
             self._rescope(now)
         if readmitted:
-            self._readmit(readmitted, now)
+            # As far as distance and scope allow.
+            reasons = self._writer.lists.bind(readmitted)
+            self._writer.run(self._readmit, now, reasons, self._state.max_depth, self._state.work.MaxRedirects)
         if "Work.MaxDepth" in changed:
-            self._writer.execute(
-                update(urls)
-                .where(urls.c.state.in_((KNOWN, FAILED)), urls.c.depth > self._state.max_depth)
-                .values(state=REFUSED, reason=Reason.DEPTH.word, due_at=None)
-            )
+            self._writer.run(self._refuse_deep, self._state.max_depth)
         if revisit:
-            after = self._state.work.RevisitAfter
-            due = null() if after >= NEVER else urls.c.checked_at + after
-            self._writer.execute(update(urls).where(urls.c.state == STORED).values(due_at=due))
+            self._writer.run(self._revisit, never(self._state.work.RevisitAfter))
         if readmitted or revisit:
             self._sites.settle_all()
 
@@ -71,28 +71,12 @@ class RunRows:
         self._sites.readmit([number for number, inside in moved if not inside], now)
         self._sites.expel([number for number, inside in moved if inside])
 
-    def _readmit(self, reasons: list[str], now: float) -> None:
-        """What was refused for these reasons is looked at again, as far as distance and scope allow."""
-        in_reach = (urls.c.depth <= self._state.max_depth) & (urls.c.hops <= self._state.work.MaxRedirects)
-        inside = urls.c.site_id.in_(select(sites.c.id).where(sites.c.in_scope))
-        self._writer.execute(
-            update(urls)
-            .where(urls.c.state == REFUSED, urls.c.reason.in_(reasons), in_reach, inside)
-            .values(state=KNOWN, reason=None, due_at=now, tries=0)
-        )
-
     def waiting(self) -> tuple[dict[str, int], float | None]:
-        counted = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
-        due = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
-        left = {State(state).word: number for state, number in self._writer.execute(counted)}
-        return left, self._writer.execute(due).scalar()
+        left = {State(state).word: number for state, number in self._writer.rows(self._left)}
+        return left, self._writer.value(self._next_due)
 
     def end(self, outcome: str, counts: dict[str, int], now: float) -> None:
-        self._writer.execute(
-            update(runs)
-            .where(runs.c.id == self._state.run)
-            .values(ended_at=now, outcome=outcome, counts=msgspec.json.encode(counts).decode())
-        )
+        self._writer.run(self._end, now, outcome, msgspec.json.encode(counts).decode(), self._state.run)
 
 
 def _settings(configuration: Configuration) -> dict[str, Any]:

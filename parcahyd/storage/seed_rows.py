@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import ColumnElement, bindparam, func, literal_column, null, select, true, update
-
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import origin
 from parcahyd.rules.canonical_url import split
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import KNOWN, seeds, sites, urls
 from parcahyd.storage.url_rows import Sighting, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
@@ -27,15 +24,12 @@ class SeedRows:
         self._writer = writer
         self._sites = site_rows
         self._urls = url_rows
-
-        self._insert = writer.prepare_insert(seeds, *seeds.c.keys())
-        self._present = writer.prepare(select(seeds.c.url).where(seeds.c.url.in_(writer.lists.words("urls"))), "urls")
-        place = (urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
-        zero: ColumnElement[int] = literal_column("0")
-        marks = {"seed": true(), "depth": zero, "hops": zero, "priority": zero}
-        self._mark = writer.prepare(update(urls).where(*place).values(marks), "site", "place", "text")
-        again = {"state": KNOWN, "reason": null(), "tries": zero, "due_at": bindparam("now")}
-        self._ask_again = writer.prepare(update(urls).where(*place).values({**marks, **again}), "now", "site", "place", "text")
+        self._insert = writer.statements["seed_rows.insert"]
+        self._present = writer.statements["seed_rows.present"]
+        self._mark = writer.statements["seed_rows.mark"]
+        self._ask_again = writer.statements["seed_rows.ask_again"]
+        self._origins = writer.statements["seed_rows.origins"]
+        self._count = writer.statements["seed_rows.count"]
 
     def add(self, addresses: Iterable[str], now: float) -> None:
         """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
@@ -73,18 +67,16 @@ class SeedRows:
         given = {target: split(target) for _, _, target in redirects}
         self._sites.widen((parts[:3] for parts in given.values()), now)
         found = self._sites.find(parts[:3] for parts in given.values())
-        statement = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port)
-        numbers = {site for site, _, _ in redirects}
+        numbers = self._writer.lists.bind(list({site for site, _, _ in redirects}))
         begins = {
-            number: origin(scheme, host, port)
-            for number, scheme, host, port in self._writer.execute(statement.where(sites.c.id.in_(numbers)))
+            number: origin(scheme, host, port) for number, scheme, host, port in self._writer.rows(self._origins, numbers)
         }
         self._keep(
             {target: (found[given[target][:3]][0], f"{begins.get(site, '')}{path}") for site, path, target in redirects}, now
         )
 
     def count(self) -> int:
-        number: int = self._writer.execute(select(func.count()).select_from(seeds)).scalar_one()
+        number: int = self._writer.value(self._count)
         return number
 
     def _keep(self, wanted: dict[str, tuple[int, str | None]], now: float) -> None:

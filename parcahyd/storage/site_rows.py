@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, select, true, update
-
-from parcahyd.core.life_cycle import Reason
 from parcahyd.rules.scope import Scope
-from parcahyd.storage.moments import earliest, later, site_due
+from parcahyd.storage.moments import earliest, site_due
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.tables import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, urls
-from parcahyd.storage.writer import ONE, Writer, limited
+from parcahyd.storage.writer import Writer
 
 __all__ = ["Origin", "SiteRows"]
 
@@ -21,14 +17,6 @@ Origin = tuple[str, str, int]
 
 _CACHED = 65536
 _PAGE = 1000
-
-
-def _first(state: ColumnElement[int]) -> ScalarSelect[float]:
-    """The earliest due_at of a site's URLs in a state other than known: one step into `urls_rest`."""
-    of_site = select(urls.c.due_at).where(
-        urls.c.site_id == sites.c.id, urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None)
-    )
-    return limited(of_site.order_by(urls.c.due_at), ONE).scalar_subquery()
 
 
 class SiteRows:
@@ -40,56 +28,19 @@ class SiteRows:
         self._cache: dict[Origin, tuple[int, bool]] = {}
         self._scope: Scope | None = None
         writer.on_failure(self.forget)
-
-        self._by_hosts = writer.prepare(
-            select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope).where(
-                sites.c.host.in_(writer.lists.words("hosts"))
-            ),
-            "hosts",
-        )
-        self._insert = writer.prepare_insert(sites, "id", "scheme", "host", "port", "in_scope")
-        ready = later(bindparam("now", type_=sites.c.due_at.type), later(sites.c.not_before, sites.c.errand_until))
-        now_until = ("now", "now")  # `ready` compares before it chooses
-        self._wake = writer.prepare(
-            update(sites)
-            .where(
-                sites.c.id == bindparam("site"),
-                sites.c.visit.is_(None),
-                sites.c.in_scope.is_(true()),
-                sites.c.due_at.is_(None) | (sites.c.due_at > ready),
-            )
-            .values(due_at=ready),
-            *now_until,
-            "site",
-            *now_until,
-        )
-        self._count = writer.prepare(
-            update(sites).where(sites.c.id == bindparam("site")).values(urls=sites.c.urls + bindparam("more")), "more", "site"
-        )
-        known = select(urls.c.due_at).where(urls.c.site_id == sites.c.id, urls.c.state == KNOWN)
-        first_known = limited(known.order_by(urls.c.priority, urls.c.due_at, urls.c.key), ONE).scalar_subquery()
-        errand = select(func.min(errands.c.asked_at)).where(errands.c.site_id == sites.c.id).scalar_subquery()
-        self._dues = writer.prepare(
-            select(
-                sites.c.id,
-                sites.c.in_scope,
-                sites.c.not_before,
-                sites.c.errand_until,
-                first_known.label("known"),
-                *(_first(kind).label(f"first_{number}") for number, kind in enumerate((FAILED, STORED, REFUSED, GONE))),
-                errand.label("errand"),
-            ).where(sites.c.id.in_(writer.lists.numbers("ids"))),
-            "ids",
-        )
-        self._set_dues = writer.prepare(
-            update(sites)
-            .where(sites.c.id == bindparam("site"))
-            .values({"due_at": bindparam("due"), "again_at": bindparam("again")}),
-            *("due", "again", "site"),
-        )
-        self._set_scope = writer.prepare(
-            update(sites).where(sites.c.id == bindparam("site")).values(in_scope=bindparam("inside")), "inside", "site"
-        )
+        self._by_hosts = writer.statements["site_rows.by_hosts"]
+        self._insert = writer.statements["site_rows.insert"]
+        self._page = writer.statements["site_rows.page"]
+        self._count = writer.statements["site_rows.count"]
+        self._of_seeds = writer.statements["site_rows.of_seeds"]
+        self._set_scope = writer.statements["site_rows.set_scope"]
+        self._readmit = writer.statements["site_rows.readmit"]
+        self._refuse_deep = writer.statements["site_rows.refuse_deep"]
+        self._refuse_far = writer.statements["site_rows.refuse_far"]
+        self._expel = writer.statements["site_rows.expel"]
+        self._wake = writer.statements["site_rows.wake"]
+        self._dues = writer.statements["site_rows.dues"]
+        self._set_dues = writer.statements["site_rows.set_dues"]
 
     def forget(self) -> None:
         self._cache.clear()
@@ -124,7 +75,7 @@ class SiteRows:
 
     def _make(self, origins: Iterable[Origin]) -> dict[Origin, tuple[int, bool]]:
         scope = self.scope
-        made = {origin: (self._writer.new_id(sites), scope.admits(*origin)) for origin in origins}
+        made = {origin: (self._writer.new_id("sites"), scope.admits(*origin)) for origin in origins}
         self._writer.many(self._insert, [(number, *origin, inside) for origin, (number, inside) in made.items()])
         return made
 
@@ -141,8 +92,7 @@ class SiteRows:
         """The scope that the stored seeds span."""
         if self._scope is None:
             self._scope = Scope(self._state.work.Scope)
-            statement = select(sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.id.in_(select(seeds.c.site_id)))
-            for scheme, host, port in self._writer.execute(statement):
+            for scheme, host, port in self._writer.rows(self._of_seeds):
                 self._scope.add_seed(scheme, host, port)
         return self._scope
 
@@ -164,37 +114,26 @@ class SiteRows:
     def all_sites(self) -> Iterator[tuple[int, Origin, bool]]:
         """Every site with its membership of the scope, paged by id."""
         after = 0
-        columns = (sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope)
-        while page := self._writer.execute(select(*columns).where(sites.c.id > after).order_by(sites.c.id).limit(_PAGE)).all():
+        while page := self._writer.rows(self._page, after, _PAGE):
             for number, scheme, host, port, inside in page:
                 yield number, (scheme, host, port), bool(inside)
-            after = page[-1].id
+            after = page[-1][0]
 
     def readmit(self, ids: Collection[int], now: float) -> None:
         """Brings sites into the scope; what was refused for it becomes known, unless another limit forbids it still."""
         self._writer.many(self._set_scope, [(True, number) for number in ids])
-        outside = (urls.c.state == REFUSED) & (urls.c.reason == Reason.SCOPE.word)
         for page in _pages(ids):
-            of_sites = urls.c.site_id.in_(page)
-            self._writer.execute(
-                update(urls)
-                .where(of_sites, outside, urls.c.depth <= self._state.max_depth, urls.c.hops <= self._state.work.MaxRedirects)
-                .values(state=KNOWN, reason=None, due_at=now, tries=0)
-            )
-            deep = urls.c.depth > self._state.max_depth
-            self._writer.execute(update(urls).where(of_sites, outside, deep).values(reason=Reason.DEPTH.word))
-            self._writer.execute(update(urls).where(of_sites, outside).values(reason=Reason.REDIRECTS.word))
+            numbers = self._writer.lists.bind(page)
+            self._writer.run(self._readmit, now, numbers, self._state.max_depth, self._state.work.MaxRedirects)
+            self._writer.run(self._refuse_deep, numbers, self._state.max_depth)
+            self._writer.run(self._refuse_far, numbers)
         self.settle(ids)
 
     def expel(self, ids: Collection[int]) -> None:
         """Takes sites out of the scope; what waits there is refused, what is stored stays."""
         self._writer.many(self._set_scope, [(False, number) for number in ids])
         for page in _pages(ids):
-            self._writer.execute(
-                update(urls)
-                .where(urls.c.site_id.in_(page), urls.c.state.in_((KNOWN, FAILED)))
-                .values(state=REFUSED, reason=Reason.SCOPE.word, due_at=None)
-            )
+            self._writer.run(self._expel, self._writer.lists.bind(page))
         self.settle(ids)
 
     # --- when they fall due ---------------------------------------------------------------------------------------------

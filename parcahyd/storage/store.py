@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Self
 
 import msgspec
-from sqlalchemy import Engine, select
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import Written
@@ -32,14 +31,13 @@ from parcahyd.storage.bad_batch import BadBatch
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.leases import Leases
 from parcahyd.storage.migrations import migrate
-from parcahyd.storage.opening import open_engine
+from parcahyd.storage.opening import Database, database_of
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.page_batch import PageBatch
 from parcahyd.storage.run_rows import RunRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import urls
 from parcahyd.storage.url_rows import Sighting, UrlRows
 from parcahyd.storage.writer import Writer
 
@@ -62,8 +60,8 @@ class RunStart(msgspec.Struct, frozen=True):
 class Store:
     """Leases sites, and writes what their visits bring. `begin_run` comes first."""
 
-    def __init__(self, engine: Engine, key_of: Callable[[str], int] = usual_key_of) -> None:
-        self._writer = Writer(engine)
+    def __init__(self, database: Database, key_of: Callable[[str], int] = usual_key_of) -> None:
+        self._writer = Writer(database)
         self._state = RunState()
         self._doubtful = False
         self._sites = SiteRows(self._writer, self._state)
@@ -78,7 +76,7 @@ class Store:
     @classmethod
     def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:
         """Opens the database of that URL; one that cannot be opened is a DatabaseMistake with a remedy."""
-        return cls(open_engine(url, create=create), key_of)
+        return cls(database_of(url, create=create), key_of)
 
     def close(self) -> None:
         self._writer.close()
@@ -100,19 +98,18 @@ class Store:
 
         The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone.
         """
-        migrate(self._writer.engine)
-        self._writer.keep_claim()
+        migrate(self._writer)
         self._writer.forget()
         with self._writer.transaction():
             number, changed = self._runs.begin(configuration, now)
             self._state.start(number, configuration.work, now)
-            orphans = self._leases.orphans()
+            orphans = self._leases.visited()
             self._leases.recover(orphans, now, {})
             self._runs.apply(changed, now)
             return RunStart(
                 run=number,
                 pauses=self._leases.pauses_in_force(now),
-                empty=self._writer.execute(select(urls.c.key).limit(1)).first() is None,
+                empty=self._urls.is_empty(),
                 seeds=self._seeds.count(),
                 recovered=len(orphans),
             )
@@ -168,7 +165,7 @@ class Store:
         """
         gone = set(visits).intersection(self._state.visits)
         with self._writer.transaction():
-            orphans = [row for row in self._leases.orphans() if row.visit in gone]
+            orphans = [row for row in self._leases.visited() if row.visit in gone]
             self._leases.recover(orphans, now, addresses or {}, worker_died=True)
         self._state.close(gone)
 

@@ -11,12 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, null, select, update
-
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.tables import KNOWN, urls
 from parcahyd.storage.writer import Writer
 
 __all__ = ["Ledger", "Sighting", "UrlRow", "UrlRows"]
@@ -74,32 +71,14 @@ class UrlRows:
         self._state = state
         self._sites = sites
         self.key_of = key_of
+        self._look_up = writer.statements["url_rows.look_up"]
+        self._insert = writer.statements["url_rows.insert"]
+        self._nearer = writer.statements["url_rows.nearer"]
+        self._any = writer.statements["url_rows.any"]
 
-        pair = writer.lists.pairs()
-        columns = [urls.c[name] for name in UrlRow._fields]
-        self._look_up = writer.prepare(
-            select(urls.c.site_id, urls.c.key, *columns).join_from(
-                pair, urls, (urls.c.site_id == pair.c.site_id) & (urls.c.key == pair.c.key)
-            ),
-            *(("pairs",) if writer.engine.dialect.name == "sqlite" else ("firsts", "seconds")),
-        )
-        names = ("site_id", "key", "path", "state", "reason", "depth", "hops", "seed", "priority", "first_seen", "due_at")
-        self._insert = writer.prepare_insert(urls, *names)
-        self._nearer = writer.prepare(
-            update(urls)
-            .where(urls.c.site_id == bindparam("site"), urls.c.key == bindparam("place"), urls.c.path == bindparam("text"))
-            .values(
-                {
-                    "state": KNOWN,
-                    "reason": null(),
-                    "depth": bindparam("links"),
-                    "hops": bindparam("redirects"),
-                    "priority": bindparam("order"),
-                    "due_at": func.coalesce(urls.c.due_at, bindparam("now", type_=urls.c.due_at.type)),
-                }
-            ),
-            *("links", "redirects", "order", "now", "site", "place", "text"),
-        )
+    def is_empty(self) -> bool:
+        """Whether no URL was ever seen."""
+        return not self._writer.rows(self._any)
 
     def look_up(self, places: Collection[tuple[int, int]]) -> Ledger:
         """Reads what stands at the places, all of them in one query."""

@@ -10,66 +10,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Engine,
-    Executable,
-    Integer,
-    Select,
-    Table,
-    bindparam,
-    func,
-    insert,
-    literal_column,
-    select,
-)
-from sqlalchemy.exc import SQLAlchemyError
-
 from parcahyd.core.errors import StoreFailed
-from parcahyd.storage.claim import claim, keep_claim
-from parcahyd.storage.opening import first_line
+from parcahyd.storage.claim import claim, claim_again
+from parcahyd.storage.opening import Connection, Cursor, Database, first_line
+from parcahyd.storage.sql_texts import sql_texts
 from parcahyd.storage.value_lists import value_lists
 
-__all__ = ["ONE", "Writer", "limited", "prepare"]
-
-ONE: ColumnElement[int] = literal_column("1", Integer)
-_ZERO: ColumnElement[int] = literal_column("0", Integer)
-
-
-def limited(statement: Select[Any], most: ColumnElement[int]) -> Select[Any]:
-    """The first rows of a query. SQLAlchemy writes an offset on SQLite in any case: here it is no parameter."""
-    return statement.limit(most).offset(_ZERO)
-
-
-def prepare(engine: Engine, statement: Any, *names: str) -> str:
-    """A statement as text for the driver, which takes its parameters as tuples in the order of `names`.
-
-    Compiled once; SQLAlchemy's work per row is then none. The order is checked here, at the start of the program.
-    """
-    compiled = statement.compile(dialect=engine.dialect)
-    order = tuple(compiled.positiontup or ())
-    if order != names:
-        raise AssertionError(f"parameters come in the order {order}, not {names}, in: {compiled}")
-    return str(compiled)
+__all__ = ["Writer"]
 
 
 class Writer:
-    """Runs prepared statements and transactions on one connection, from one thread."""
+    """Runs statements and transactions on one connection, from one thread. A connection that was lost is made anew."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.lists = value_lists(engine.dialect)
-        self._connection = engine.connect()
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.statements = sql_texts(database.kind)
+        """Their texts by name; `storage.statements` has the order of their parameters."""
+        self.lists = value_lists(database.kind)
+        # The drivers raise the last two themselves, for values that no column can hold.
+        self._failures = (database.failures, OverflowError, UnicodeError)
+        self._connection: Connection | None = database.open()
+        self._cursor: Cursor = self._connection.cursor()
         self._is_claimed = False
         self._next_ids: dict[str, int] = {}
         self._forgetful: list[Callable[[], None]] = [self._next_ids.clear]
-
-    def prepare(self, statement: Any, *names: str) -> str:
-        return prepare(self.engine, statement, *names)
-
-    def prepare_insert(self, table: Table, *names: str) -> str:
-        """An INSERT that takes the named columns, in the order in which the table has them."""
-        return self.prepare(insert(table).values({name: bindparam(name) for name in names}), *names)
 
     def on_failure(self, forget: Callable[[], None]) -> None:
         """Registers what must be forgotten when a transaction fails."""
@@ -79,15 +43,38 @@ class Writer:
     def transaction(self) -> Iterator[None]:
         """One transaction; a database that does not take it is StoreFailed, and everything is as before."""
         try:
-            with self._connection.begin():
-                yield
-        # The drivers raise the last two themselves, for values that no column can hold.
-        except (SQLAlchemyError, OverflowError, UnicodeError) as error:
+            connection = self._connected()
+            self._cursor.execute(self._database.begin)
+            yield
+            connection.commit()
+        except BaseException as error:
+            self._roll_back()
             self.forget()
-            raise StoreFailed(first_line(error)) from error
-        except BaseException:
-            self.forget()
+            if isinstance(error, self._failures):
+                raise StoreFailed(first_line(error)) from error
             raise
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            connection = self._database.connect()
+            self._cursor = connection.cursor()
+            if self._is_claimed:
+                try:
+                    claim_again(self._cursor)
+                except BaseException:
+                    connection.close()
+                    raise
+            self._connection = connection
+        return self._connection
+
+    def _roll_back(self) -> None:
+        if self._connection is None:
+            return
+        try:
+            self._connection.rollback()
+        except self._database.failures:  # the connection is gone, and the transaction with it
+            self._connection.close()
+            self._connection = None
 
     def forget(self) -> None:
         """Drops whatever is remembered of the database's content, so that it is read again."""
@@ -95,34 +82,37 @@ class Writer:
             forget()
 
     def many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Runs a prepared statement once for each row."""
+        """Runs a statement once for each row."""
         if rows:
-            self._connection.exec_driver_sql(sql, rows)
+            self._cursor.executemany(sql, rows)
 
-    def rows(self, sql: str, *parameters: Any) -> Sequence[Any]:
-        return self._connection.exec_driver_sql(sql, parameters).all()
+    def run(self, sql: str, *parameters: Any) -> None:
+        """Runs a statement that gives no rows."""
+        self._cursor.execute(sql, parameters)
 
-    def execute(self, statement: Executable) -> Any:
-        """Runs a statement that is not worth preparing."""
-        return self._connection.execute(statement)
+    def rows(self, sql: str, *parameters: Any) -> list[Any]:
+        return self._cursor.execute(sql, parameters).fetchall()
 
-    def new_id(self, table: Table) -> int:
+    def value(self, sql: str, *parameters: Any) -> Any:
+        """The first value of the first row; None where there is no row."""
+        rows = self.rows(sql, *parameters)
+        return rows[0][0] if rows else None
+
+    def new_id(self, table: str) -> int:
         """The next free id of a table; there is no other writer."""
-        found = self._next_ids.get(table.name)
+        found = self._next_ids.get(table)
         if found is None:
-            found = (self._connection.scalar(select(func.max(table.c.id))) or 0) + 1
-        self._next_ids[table.name] = found + 1
+            found = (self.value(self.statements[f"writer.last_of_{table}"]) or 0) + 1
+        self._next_ids[table] = found + 1
         return found
 
     def claim(self, wait: float) -> None:
         """One run at a time: see `storage.claim`."""
-        claim(self._connection, wait)
-        self._is_claimed = True
-
-    def keep_claim(self) -> None:
-        if self._is_claimed:
-            keep_claim(self._connection)
+        if self._database.kind == "postgresql":
+            claim(self._cursor, wait)
+            self._is_claimed = True
 
     def close(self) -> None:
-        self._connection.close()
-        self.engine.dispose()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

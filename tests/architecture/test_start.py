@@ -1,4 +1,4 @@
-"""The command line starts quickly because it does not import what it does not need."""
+"""The command line and a crawl start quickly because they do not import what they do not need."""
 
 from __future__ import annotations
 
@@ -19,3 +19,43 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (0, "")
     assert "parcahyd" in done.stdout
+
+
+CRAWL = """
+import sys
+from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import BadRecord, ExternRecord, PageRecord, VisitOver
+from parcahyd.rules.canonical_url import key_of
+from parcahyd.storage.packing import pack
+from parcahyd.storage.store import Store
+
+def crawl(now):
+    with Store.open(sys.argv[1]) as store:
+        store.claim()
+        store.begin_run(Configuration(MapConf(), WorkConf(RevisitAfter=1.0)), now)
+        store.add_seeds(["http://a.example/", "http://b.example/"], now)
+        (first, second), _ = store.lease(2, now, now, 10, 10)
+        store.assign({first.visit: "192.0.2.1"})
+        seen = {"internal": ("/x",), "external": ("http://c.example/",)}
+        page = PageRecord(first.visit, first.site, key_of("/"), "/", 0, 0, True, now, now + 1, 200, "192.0.2.1", b"", **seen)
+        store.store_extern([ExternRecord(first.visit, 1, page.external)], now)
+        store.store_documents([pack(page, 1, True)], now)
+        gone = (int(State.GONE), Reason.MISSING.word, now, 1)
+        bad = BadRecord(first.visit, first.site, key_of("/y"), "/y", 1, 0, False, now, *gone)
+        store.store_bad([bad], now)
+        store.release([VisitOver(first.visit, first.site, now, now)], now)
+        store.abandon([second.visit], now)
+        store.end_run("done", {}, now)
+        store.waiting()
+
+crawl(1.0)
+crawl(1000.0)
+print(*(name for name in sys.modules if name.startswith("sqlalchemy")))
+"""
+
+
+def test_a_crawl_does_not_import_sqlalchemy(database: str) -> None:
+    """On a new database, and on one of an earlier run with the same settings."""
+    done = subprocess.run([sys.executable, "-c", CRAWL, database], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout) == ("", "\n")

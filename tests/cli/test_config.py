@@ -18,7 +18,7 @@ def test_every_setting_with_its_source(tmp_path: Path, capsys: pytest.CaptureFix
     assert len(settings) == len(MapConf.__struct_fields__) + len(WorkConf.__struct_fields__)
     assert settings["Work.HostDelay"] == ["2.5", "WorkConf.toml:2"]
     assert settings["Work.MaxPages"] == ["9", "--set"]
-    assert settings["Map.MaxInstances"] == ["10", "default"]
+    assert settings["Map.MaxInstances"] == ["40", "default"]
 
 
 def test_json_has_the_meaning_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, select
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Connection, Table, create_engine, inspect, select
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.buffer import Written
@@ -15,7 +14,7 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.storage.opening import open_engine
+from parcahyd.storage.opening import Cursor, database_of
 from parcahyd.storage.packing import PackedPage, pack
 from parcahyd.storage.report_records import Finding
 from parcahyd.storage.reports import Reports
@@ -37,14 +36,23 @@ class Desk:
         self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
         """Another way in, to see what is committed."""
         self._reports: Reports | None = None
-        self._heal: list[Callable[[], None]] = []
-        self.engine: Engine
+        self._refused = 0
+        """Statements until one that the database refuses; 0: it refuses none."""
         self.store: Store
         self._open()
 
     def _open(self) -> None:
-        self.engine = open_engine(self.url, create=True)
-        self.store = Store(self.engine, self.key_of)
+        database = database_of(self.url, create=True)
+
+        def refuse() -> None:
+            self._refused -= 1
+            if self._refused == 0:
+                raise database.failures("planted failure")
+
+        def connect() -> _FailingConnection:
+            return _FailingConnection(database.connect(), refuse)
+
+        self.store = Store(msgspec.structs.replace(database, connect=connect), self.key_of)
 
     def close(self) -> None:
         self.store.close()
@@ -68,8 +76,7 @@ class Desk:
     def clear(self) -> None:
         """Empties the tables, to be used by the next test: much quicker than to open another database."""
         self.now = self.run_started = START
-        while self._heal:
-            self._heal.pop()()
+        self._refused = 0
         with self.look.begin() as connection:
             present = inspect(connection).get_table_names()
             for table in metadata.sorted_tables:
@@ -190,20 +197,34 @@ class Desk:
 
     def fail_at(self, statement: int) -> Callable[[], None]:
         """Lets the database refuse the n-th statement from now; gives the way to end that."""
-        left = [statement]
+        self._refused = statement
+        return self._heal
 
-        def refuse(*_: object) -> None:
-            left[0] -= 1
-            if left[0] == 0:
-                raise OperationalError("planted", None, Exception("planted failure"))
+    def _heal(self) -> None:
+        self._refused = 0
 
-        engine = self.engine
-        event.listen(engine, "before_cursor_execute", refuse)
-        self._heal.append(lambda: event.remove(engine, "before_cursor_execute", refuse))
-        return self._healed
 
-    def _healed(self) -> None:
-        self._heal.pop()()
+class _FailingConnection:
+    """A connection with a word to say before each statement."""
+
+    def __init__(self, connection: Any, before: Callable[[], None]) -> None:
+        self._before = before
+        self._cursor = connection.cursor()
+        self.commit = connection.commit
+        self.rollback = connection.rollback
+        self.close = connection.close
+
+    def cursor(self) -> Self:
+        return self
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Cursor:
+        self._before()
+        done: Cursor = self._cursor.execute(sql, parameters)
+        return done
+
+    def executemany(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._before()
+        self._cursor.executemany(sql, rows)
 
 
 def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import CrawlBusy, StoreFailed
-from parcahyd.storage.opening import open_engine
 from parcahyd.storage.store import Store
 from tests.support.postgres import fresh_database
 
@@ -44,12 +42,10 @@ def test_a_writer_that_lost_its_connection_claims_the_database_again(postgres: s
 
 
 def _end_other_sessions(url: str) -> None:
-    engine = open_engine(url, create=False)
-    with engine.begin() as connection:
+    import psycopg
+
+    with psycopg.connect(url) as connection:
         connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    engine.dispose()

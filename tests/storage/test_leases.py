@@ -211,7 +211,7 @@ def test_a_site_whose_time_is_wrong_is_put_right_and_not_leased(desk: Desk) -> N
     for pair in desk.lease():
         desk.crawl(pair)
     desk.now += 1
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         connection.execute(sites.update().where(sites.c.host == "a.example").values(due_at=START - 1))
     desk.seed(f"{B}/new")
     (pair,), following = desk.lease_and_next(1)
@@ -335,7 +335,7 @@ def test_a_lease_that_was_committed_although_it_seemed_to_fail_is_given_out_agai
     with pytest.raises(Exception, match="planted"):
         desk.lease()
     heal()
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         connection.execute(sites.update().values(visit=77))
     assert desk.visit().origin == A
 

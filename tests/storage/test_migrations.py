@@ -2,30 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
-from sqlalchemy import Connection, inspect, select
+from sqlalchemy import inspect
 
 from parcahyd.core.errors import DatabaseMistake
 from parcahyd.storage.migrations import check_version, migrate
-from parcahyd.storage.opening import open_engine
+from parcahyd.storage.opening import database_of
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.tables import metadata, runs, schema_version, urls
+from parcahyd.storage.tables import metadata, runs, urls
+from parcahyd.storage.writer import Writer
 from tests.storage.desk import Desk
+from tests.support.rows import open_engine
 
 A = "http://a.example/"
 
 
-def _add_topic(connection: Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE urls ADD COLUMN topic TEXT")
+def _add_topic(writer: Writer) -> None:
+    writer.run("ALTER TABLE urls ADD COLUMN topic TEXT")
 
 
-def _name_topics(connection: Connection) -> None:
-    connection.exec_driver_sql("UPDATE urls SET topic = 'sports'")
+def _name_topics(writer: Writer) -> None:
+    writer.run("UPDATE urls SET topic = 'sports'")
 
 
-def _stumble(connection: Connection) -> None:
-    connection.exec_driver_sql("ALTER TABLE urls ADD COLUMN half TEXT")
-    connection.exec_driver_sql("UPDATE nowhere SET topic = 'sports'")
+def _stumble(writer: Writer) -> None:
+    writer.run("ALTER TABLE urls ADD COLUMN half TEXT")
+    writer.run("UPDATE nowhere SET topic = 'sports'")
+
+
+@contextmanager
+def _writer(url: str) -> Iterator[Writer]:
+    writer = Writer(database_of(url, create=True))
+    yield writer
+    writer.close()
+
+
+def _version(writer: Writer) -> int:
+    with writer.transaction():
+        version: int = writer.value("SELECT version FROM schema_version")
+    return version
+
+
+def _tables(url: str) -> dict[str, set[str]]:
+    """The columns of every table."""
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        look = inspect(connection)
+        found = {table: {column["name"] for column in look.get_columns(table)} for table in look.get_table_names()}
+    engine.dispose()
+    return found
 
 
 @pytest.fixture
@@ -39,38 +67,32 @@ def crawled(empty_database: str) -> str:
 
 
 def test_a_new_database_has_every_table_and_the_newest_version(empty_database: str) -> None:
-    engine = open_engine(empty_database, create=True)
-    migrate(engine, (_add_topic, _name_topics))
-    with engine.connect() as connection:
-        assert set(inspect(connection).get_table_names()) == set(metadata.tables)
-        assert connection.scalar(select(schema_version.c.version)) == 3
-    engine.dispose()
+    with _writer(empty_database) as writer:
+        migrate(writer, (_add_topic, _name_topics))
+        assert _version(writer) == 3
+    assert _tables(empty_database) == {name: set(table.c.keys()) for name, table in metadata.tables.items()}
 
 
 def test_an_older_database_is_brought_up_to_date_with_its_rows(crawled: str) -> None:
-    engine = open_engine(crawled, create=False)
-    for steps in ((_add_topic,), (_add_topic, _name_topics), (_add_topic, _name_topics)):
-        migrate(engine, steps)
-    with engine.connect() as connection:
-        assert connection.scalar(select(schema_version.c.version)) == 3
-        assert connection.exec_driver_sql("SELECT path, topic FROM urls").all() == [("/", "sports")]
-    engine.dispose()
+    with _writer(crawled) as writer:
+        for steps in ((_add_topic,), (_add_topic, _name_topics), (_add_topic, _name_topics)):
+            migrate(writer, steps)
+        assert _version(writer) == 3
+        with writer.transaction():
+            assert writer.rows("SELECT path, topic FROM urls") == [("/", "sports")]
 
 
 def test_a_migration_that_fails_leaves_the_older_version(crawled: str) -> None:
-    engine = open_engine(crawled, create=False)
-    with pytest.raises(DatabaseMistake, match="nowhere"):
-        migrate(engine, (_add_topic, _stumble))
-    with engine.connect() as connection:
-        assert connection.scalar(select(schema_version.c.version)) == 1
-        assert {column["name"] for column in inspect(connection).get_columns("urls")} == set(urls.c.keys())
-    engine.dispose()
+    with _writer(crawled) as writer:
+        with pytest.raises(DatabaseMistake, match="nowhere"):
+            migrate(writer, (_add_topic, _stumble))
+        assert _version(writer) == 1
+    assert _tables(crawled)["urls"] == set(urls.c.keys())
 
 
 def test_a_newer_database_is_not_touched(crawled: str) -> None:
-    engine = open_engine(crawled, create=False)
-    migrate(engine, (_add_topic,))
-    engine.dispose()
+    with _writer(crawled) as writer:
+        migrate(writer, (_add_topic,))
     desk = Desk(crawled)
     with pytest.raises(DatabaseMistake, match="version 2") as mistake:
         desk.begin()
@@ -82,35 +104,30 @@ def test_a_newer_database_is_not_touched(crawled: str) -> None:
 
 
 def test_a_reader_asks_for_a_run_where_the_tables_are_older(crawled: str) -> None:
-    engine = open_engine(crawled, create=False)
-    with engine.connect() as connection, pytest.raises(DatabaseMistake, match="older") as mistake:
-        check_version(connection, (_add_topic,))
+    with _writer(crawled) as writer, pytest.raises(DatabaseMistake, match="older") as mistake:
+        check_version(writer.statements, writer.rows, (_add_topic,))
     assert "parcahyd run" in mistake.value.remedy
-    engine.dispose()
 
 
 def test_somebody_elses_tables_are_not_touched(empty_database: str) -> None:
-    engine = open_engine(empty_database, create=True)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE documents (title TEXT)")
-    with pytest.raises(DatabaseMistake, match='"documents"'):
-        migrate(engine)
-    with engine.connect() as connection:
-        assert inspect(connection).get_table_names() == ["documents"]
-    engine.dispose()
+    with _writer(empty_database) as writer:
+        with writer.transaction():
+            writer.run("CREATE TABLE documents (title TEXT)")
+        with pytest.raises(DatabaseMistake, match='"documents"'):
+            migrate(writer)
+    assert _tables(empty_database) == {"documents": {"title"}}
 
 
 def test_a_reader_finds_no_crawl_in_an_empty_database(empty_database: str) -> None:
-    open_engine(empty_database, create=True).dispose()
+    Writer(database_of(empty_database, create=True)).close()
     with pytest.raises(DatabaseMistake) as mistake:
         Reports.open(empty_database)
     assert "parcahyd run" in mistake.value.remedy
 
 
 def test_an_empty_version_is_not_guessed(crawled: str) -> None:
-    engine = open_engine(crawled, create=False)
-    with engine.begin() as connection:
-        connection.execute(schema_version.delete())
-    with pytest.raises(DatabaseMistake, match="schema_version"):
-        migrate(engine)
-    engine.dispose()
+    with _writer(crawled) as writer:
+        with writer.transaction():
+            writer.run("DELETE FROM schema_version")
+        with pytest.raises(DatabaseMistake, match="schema_version"):
+            migrate(writer)

@@ -7,12 +7,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from parcahyd.core.errors import DatabaseMistake
-from parcahyd.storage.opening import open_engine
+from parcahyd.core.errors import DatabaseMistake, StoreFailed
+from parcahyd.storage.opening import database_of
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.store import Store
+from parcahyd.storage.writer import Writer
 from tests.storage.desk import Desk
 
 
@@ -70,43 +70,43 @@ def test_a_file_whose_name_means_something_in_a_uri(tmp_path: Path) -> None:
 
 def test_a_failed_transaction_takes_its_tables_back(empty_database: str) -> None:
     """Python's sqlite3 begins transactions when it likes, unless it is told not to."""
-    engine = open_engine(empty_database, create=True)
+    writer = Writer(database_of(empty_database, create=True))
 
     def stumble() -> None:
-        with engine.begin() as connection:
-            connection.exec_driver_sql("CREATE TABLE one (number INTEGER)")
-            connection.exec_driver_sql("INSERT INTO one VALUES (1)")
-            connection.exec_driver_sql("INSERT INTO nowhere VALUES (1)")
+        with writer.transaction():
+            writer.run("CREATE TABLE one (number INTEGER)")
+            writer.run("INSERT INTO one VALUES (1)")
+            writer.run("INSERT INTO nowhere VALUES (1)")
 
-    with pytest.raises(SQLAlchemyError):
+    with pytest.raises(StoreFailed, match="nowhere"):
         stumble()
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE one (number INTEGER)")
-    engine.dispose()
+    with writer.transaction():
+        writer.run("CREATE TABLE one (number INTEGER)")
+    writer.close()
 
 
 def test_readers_cannot_write(desk: Desk) -> None:
     desk.begin()
-    engine = open_engine(desk.url, create=False, read_only=True)
-    with pytest.raises(SQLAlchemyError, match=r"read-?\s?only"), engine.begin() as connection:
-        connection.exec_driver_sql("DELETE FROM urls")
-    engine.dispose()
+    database = database_of(desk.url, create=False, read_only=True)
+    connection = database.open()
+    with pytest.raises(database.failures, match=r"read-?\s?only"):
+        connection.cursor().execute("DELETE FROM urls")
+    connection.close()
 
 
 def test_reading_while_a_writer_is_at_work(desk: Desk) -> None:
     desk.begin()
     desk.seed("http://a.example/")
-    with Reports.open(desk.url) as reports, desk.engine.begin() as connection:
+    with Reports.open(desk.url) as reports, desk.look.begin() as connection:
         connection.exec_driver_sql("UPDATE sites SET failures = 5")
         assert reports.status(desk.now).states["known"] == 1
 
 
 def test_a_second_writer_takes_no_lock_that_the_first_has(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'crawl.db'}"
-    first, second = open_engine(url, create=True), open_engine(url, create=True)
-    with first.begin(), second.connect() as connection:
-        connection.connection.cursor().execute("PRAGMA busy_timeout = 0")
-        with pytest.raises(OperationalError, match="locked"):
-            connection.begin()
-    first.dispose()
-    second.dispose()
+    first, second = Writer(database_of(url, create=True)), Writer(database_of(url, create=True))
+    second.run("PRAGMA busy_timeout = 0")
+    with first.transaction(), pytest.raises(StoreFailed, match="locked"), second.transaction():
+        raise AssertionError("unreachable")
+    first.close()
+    second.close()

@@ -231,7 +231,7 @@ def test_volatile_regions_go_with_their_fetch(desk: Desk) -> None:
     desk.crawl(desk.visit(), body=b"skeleton")
     (fetch,) = desk.rows(fetches)
     whole = fingerprint(b"ske++leton")
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         content = zlib.compress(b"++")
         connection.execute(volatile.insert().values(fetch_id=fetch["id"], region=1, offset=3, content=content))
         connection.execute(fetches.update().values(sha256=whole.sha256, length=10))

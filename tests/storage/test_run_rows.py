@@ -157,7 +157,7 @@ def test_settings_do_not_reach_outside_the_scope(desk: Desk) -> None:
     for pair in desk.lease():
         desk.store.store_bad([desk.bad(pair, state=State.REFUSED, reason=Reason.SIZE)], desk.now)
         desk.over(pair)
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         connection.exec_driver_sql("DELETE FROM seeds WHERE url = 'http://b.example/'")
     desk.begin(Scope="site", MaxBytes=5)
     assert desk.states() == {f"{A}/": "known", "http://b.example/": "refused size"}

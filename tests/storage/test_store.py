@@ -154,7 +154,7 @@ def test_a_server_that_drops_the_connection_fails_one_transaction(doomed_desk: D
     desk = doomed_desk
     desk.begin()
     desk.seed(f"{A}/")
-    with desk.engine.connect() as connection:
+    with desk.look.connect() as connection:
         connection.execute(
             text(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

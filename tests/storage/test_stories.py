@@ -55,7 +55,7 @@ def test_volatile_regions_are_put_back(desk: Desk) -> None:
     desk.crawl(desk.visit(), body=b"<b></b><i></i>")
     regions = {2: (3, b"first"), 1: (10, b"second"), 3: (10, b"third")}
     whole = b"<b>first</b><i>secondthird</i>"
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         for region, (offset, content) in regions.items():
             row = {"fetch_id": 1, "region": region, "offset": offset, "content": zlib.compress(content)}
             connection.execute(volatile.insert().values(row))
@@ -80,7 +80,7 @@ def test_a_damaged_document_is_not_shown(doomed_desk: Desk) -> None:
     doomed_desk.begin()
     doomed_desk.seed(f"{A}/")
     doomed_desk.crawl(doomed_desk.visit())
-    with doomed_desk.engine.begin() as connection:
+    with doomed_desk.look.begin() as connection:
         connection.execute(documents.update().values(body=b"nonsense"))
     with pytest.raises(DatabaseMistake, match="damaged") as mistake:
         _document(doomed_desk, f"{A}/")

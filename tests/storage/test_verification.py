@@ -42,7 +42,7 @@ def _crawl(desk: Desk) -> None:
     desk.write(SiteRecord(second.visit, second.site, RobotsFact(RobotsStatus.AWAITED), errand="http://d.example/robots.txt"))
     desk.over(second)
     whole = fingerprint(b"oth<>er")
-    with desk.engine.begin() as connection:
+    with desk.look.begin() as connection:
         fetch = desk.row("/other")["fetch_id"]
         content = zlib.compress(b"<>")
         connection.execute(volatile.insert().values(fetch_id=fetch, region=1, offset=3, content=content))
@@ -69,7 +69,7 @@ def crawled(pristine: Desk) -> Iterator[Desk]:
     """The same, to be damaged in its rows: they are put right again afterwards."""
     rows = pristine.everything()
     yield pristine
-    with pristine.engine.begin() as connection:
+    with pristine.look.begin() as connection:
         for table in metadata.sorted_tables:
             connection.execute(table.delete())
             if rows[table.name]:
@@ -176,7 +176,7 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damage_is_found(crawled: Desk, damage: str) -> None:
     act, kind = DAMAGES[damage]
-    with crawled.engine.begin() as connection:
+    with crawled.look.begin() as connection:
         act(connection)
     found = crawled.findings(running=False)
     assert kind in {finding.kind for finding in found}
@@ -184,7 +184,7 @@ def test_damage_is_found(crawled: Desk, damage: str) -> None:
 
 
 def test_a_document_twice_is_found(doomed: Desk) -> None:
-    with doomed.engine.begin() as connection:
+    with doomed.look.begin() as connection:
         _twice(connection)
     assert "document-twice" in {finding.kind for finding in doomed.findings()}
 
@@ -196,7 +196,7 @@ def test_an_open_visit_is_no_finding_while_a_crawl_runs(doomed: Desk) -> None:
 
 
 def test_a_finding_names_the_url(crawled: Desk) -> None:
-    with crawled.engine.begin() as connection:
+    with crawled.look.begin() as connection:
         connection.execute(urls.update().where(_at == "/gone").values(reason=None))
     (finding,) = crawled.findings()
     assert finding.subject == f"{A}/gone"
@@ -204,7 +204,7 @@ def test_a_finding_names_the_url(crawled: Desk) -> None:
 
 
 def test_a_table_that_cannot_be_read_is_a_finding(doomed: Desk) -> None:
-    with doomed.engine.begin() as connection:
+    with doomed.look.begin() as connection:
         connection.exec_driver_sql("ALTER TABLE volatile RENAME TO former")
     found = doomed.findings()
     assert "unreadable" in {finding.kind for finding in found}
@@ -214,7 +214,7 @@ def test_a_table_that_cannot_be_read_is_a_finding(doomed: Desk) -> None:
 @pytest.mark.parametrize("empty_database", ["sqlite"], indirect=True)
 def test_a_broken_file_is_a_finding(doomed: Desk) -> None:
     """An index that does not say what its rows do."""
-    with doomed.engine.begin() as connection:
+    with doomed.look.begin() as connection:
         connection.exec_driver_sql("PRAGMA writable_schema = ON")
         connection.exec_driver_sql(
             "UPDATE sqlite_master SET sql = 'CREATE INDEX urls_rest ON urls (site_id, state, depth)' WHERE name = 'urls_rest'"
@@ -225,7 +225,7 @@ def test_a_broken_file_is_a_finding(doomed: Desk) -> None:
 
 @pytest.mark.parametrize("page", [1, 2, 3])
 def test_pages_leave_nothing_out(crawled: Desk, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    with crawled.engine.begin() as connection:
+    with crawled.look.begin() as connection:
         connection.execute(urls.update().values(reason="bad-luck"))
         connection.execute(sites.update().values(urls=99))
     everything = crawled.findings()
@@ -240,11 +240,11 @@ def test_a_url_that_made_room_is_where_it_should_be(doomed_desk: Desk) -> None:
     doomed_desk.seed(f"{A}/")
     doomed_desk.crawl(doomed_desk.visit(), internal=("/a", "/b", "/c"))
     key = key_of("/c")
-    with doomed_desk.engine.begin() as connection:
+    with doomed_desk.look.begin() as connection:
         connection.execute(urls.update().where(_at == "/c").values(key=key + 2))
         connection.execute(urls.update().where(_at == "/a").values(key=key))
         connection.execute(urls.update().where(_at == "/b").values(key=key + 1))
     assert {finding.subject for finding in doomed_desk.findings()} == {f"{A}/a", f"{A}/b"}
-    with doomed_desk.engine.begin() as connection:
+    with doomed_desk.look.begin() as connection:
         connection.execute(urls.update().where(_at == "/b").values(key=key + 5))
     assert {finding.subject for finding in doomed_desk.findings()} == {f"{A}/a", f"{A}/b", f"{A}/c"}

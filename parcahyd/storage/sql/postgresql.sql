@@ -1,0 +1,532 @@
+-- What the store says to postgresql, compiled from storage/statements/. Do not edit: `make docs` writes it.
+
+-- migrations.create_tables ()
+CREATE TABLE schema_version (
+    version INTEGER NOT NULL
+);
+
+CREATE TABLE runs (
+    id BIGINT NOT NULL,
+    started_at DOUBLE PRECISION NOT NULL,
+    ended_at DOUBLE PRECISION,
+    settings TEXT NOT NULL,
+    version TEXT NOT NULL,
+    outcome TEXT,
+    counts TEXT,
+    PRIMARY KEY (id)
+);
+
+CREATE TABLE sites (
+    id BIGINT NOT NULL,
+    scheme TEXT NOT NULL,
+    host TEXT NOT NULL,
+    port INTEGER NOT NULL,
+    in_scope BOOLEAN NOT NULL,
+    addresses TEXT DEFAULT '' NOT NULL,
+    addresses_expire DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    robots_status TEXT,
+    robots_text BYTEA,
+    robots_fetched_at DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    robots_expires_at DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    robots_detail TEXT DEFAULT '' NOT NULL,
+    errand_until DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    augmentation BYTEA,
+    not_before DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
+    reason TEXT,
+    due_at DOUBLE PRECISION,
+    again_at DOUBLE PRECISION,
+    visit BIGINT,
+    visit_address TEXT DEFAULT '' NOT NULL,
+    urls BIGINT DEFAULT 0 NOT NULL,
+    pages BIGINT DEFAULT 0 NOT NULL,
+    bytes BIGINT DEFAULT 0 NOT NULL,
+    requests BIGINT DEFAULT 0 NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE (host, scheme, port)
+);
+
+CREATE INDEX sites_again ON sites (again_at, not_before) WHERE visit IS NULL AND again_at IS NOT NULL;
+
+CREATE INDEX sites_due ON sites (due_at) WHERE visit IS NULL AND due_at IS NOT NULL;
+
+CREATE INDEX sites_visited ON sites (visit) WHERE visit IS NOT NULL;
+
+CREATE TABLE seeds (
+    url TEXT NOT NULL,
+    site_id BIGINT NOT NULL,
+    via TEXT,
+    first_seen DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (url)
+);
+
+CREATE TABLE urls (
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    path TEXT NOT NULL,
+    state SMALLINT NOT NULL,
+    reason TEXT,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    seed BOOLEAN DEFAULT false NOT NULL,
+    priority INTEGER NOT NULL,
+    first_seen DOUBLE PRECISION NOT NULL,
+    due_at DOUBLE PRECISION,
+    tries INTEGER DEFAULT 0 NOT NULL,
+    status INTEGER,
+    checked_at DOUBLE PRECISION,
+    etag TEXT DEFAULT '' NOT NULL,
+    modified TEXT DEFAULT '' NOT NULL,
+    document_id BIGINT,
+    fetch_id BIGINT,
+    checks INTEGER DEFAULT 0 NOT NULL,
+    changes INTEGER DEFAULT 0 NOT NULL,
+    changed_at DOUBLE PRECISION,
+    detail TEXT,
+    PRIMARY KEY (site_id, key)
+);
+
+CREATE INDEX urls_known ON urls (site_id, priority, due_at, key) WHERE state = 0;
+
+CREATE INDEX urls_rest ON urls (site_id, state, due_at, key) WHERE state != 0 AND due_at IS NOT NULL;
+
+CREATE TABLE documents (
+    id BIGINT NOT NULL,
+    df BIGINT NOT NULL,
+    sha256 BYTEA NOT NULL,
+    length BIGINT NOT NULL,
+    media_type TEXT DEFAULT '' NOT NULL,
+    charset TEXT DEFAULT '' NOT NULL,
+    body BYTEA NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE (sha256)
+);
+
+CREATE INDEX ix_documents_df ON documents (df);
+
+ALTER TABLE documents ALTER COLUMN "body" SET STORAGE EXTERNAL;
+
+CREATE TABLE fetches (
+    id BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    key BIGINT NOT NULL,
+    at DOUBLE PRECISION NOT NULL,
+    status INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    headers BYTEA NOT NULL,
+    redirect TEXT,
+    document_id BIGINT,
+    sha256 BYTEA,
+    length BIGINT,
+    PRIMARY KEY (id)
+);
+
+CREATE INDEX fetches_of_url ON fetches (site_id, key, id);
+
+CREATE INDEX ix_fetches_document_id ON fetches (document_id);
+
+CREATE TABLE volatile (
+    fetch_id BIGINT NOT NULL,
+    region INTEGER NOT NULL,
+    "offset" BIGINT NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (fetch_id, region)
+);
+
+ALTER TABLE volatile ALTER COLUMN "content" SET STORAGE EXTERNAL;
+
+CREATE TABLE links (
+    document_id BIGINT NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (document_id)
+);
+
+ALTER TABLE links ALTER COLUMN "content" SET STORAGE EXTERNAL;
+
+CREATE TABLE pauses (
+    subject TEXT NOT NULL,
+    not_before DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (subject)
+);
+
+CREATE TABLE errands (
+    asker BIGINT NOT NULL,
+    site_id BIGINT NOT NULL,
+    path TEXT NOT NULL,
+    hops INTEGER NOT NULL,
+    asked_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (asker)
+);
+
+CREATE INDEX ix_errands_site_id ON errands (site_id);
+
+-- migrations.our_tables ()
+SELECT pg_tables.tablename AS name
+FROM pg_tables
+WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'urls', 'volatile') ORDER BY name;
+
+-- migrations.version ()
+SELECT schema_version.version
+FROM schema_version;
+
+-- migrations.insert_version (version)
+INSERT INTO schema_version (version) VALUES (%s::INTEGER);
+
+-- migrations.update_version (new)
+UPDATE schema_version SET version=%s::INTEGER;
+
+-- writer.last_of_documents ()
+SELECT max(documents.id) AS max_1
+FROM documents;
+
+-- writer.last_of_fetches ()
+SELECT max(fetches.id) AS max_1
+FROM fetches;
+
+-- writer.last_of_runs ()
+SELECT max(runs.id) AS max_1
+FROM runs;
+
+-- writer.last_of_sites ()
+SELECT max(sites.id) AS max_1
+FROM sites;
+
+-- site_rows.by_hosts (hosts)
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope
+FROM sites
+WHERE sites.host IN (SELECT each_hosts.value
+FROM unnest(CAST(%s AS TEXT[])) AS each_hosts(value));
+
+-- site_rows.insert (id, scheme, host, port, in_scope)
+INSERT INTO sites (id, scheme, host, port, in_scope) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s);
+
+-- site_rows.page (after, most)
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope
+FROM sites
+WHERE sites.id > %s::BIGINT ORDER BY sites.id
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- site_rows.count (more, site)
+UPDATE sites SET urls=(sites.urls + %s::BIGINT) WHERE sites.id = %s::BIGINT;
+
+-- site_rows.of_seeds ()
+SELECT sites.scheme, sites.host, sites.port
+FROM sites
+WHERE sites.id IN (SELECT seeds.site_id
+FROM seeds);
+
+-- site_rows.set_scope (inside, site)
+UPDATE sites SET in_scope=%s WHERE sites.id = %s::BIGINT;
+
+-- site_rows.readmit (now, ids, max_depth, max_hops)
+UPDATE urls SET state=0, reason=NULL, due_at=%s, tries=0 WHERE urls.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) AND urls.state = 3 AND urls.reason = 'scope' AND urls.depth <= %s::INTEGER AND urls.hops <= %s::INTEGER;
+
+-- site_rows.refuse_deep (ids, max_depth)
+UPDATE urls SET reason='depth' WHERE urls.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) AND urls.state = 3 AND urls.reason = 'scope' AND urls.depth > %s::INTEGER;
+
+-- site_rows.refuse_far (ids)
+UPDATE urls SET reason='redirects' WHERE urls.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) AND urls.state = 3 AND urls.reason = 'scope';
+
+-- site_rows.expel (ids)
+UPDATE urls SET state=3, reason='scope', due_at=NULL WHERE urls.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) AND urls.state IN (0, 2);
+
+-- site_rows.wake (now, now, site, now, now)
+UPDATE sites SET due_at=CASE WHEN (%s > CASE WHEN (sites.not_before > sites.errand_until) THEN sites.not_before ELSE sites.errand_until END) THEN %s ELSE CASE WHEN (sites.not_before > sites.errand_until) THEN sites.not_before ELSE sites.errand_until END END WHERE sites.id = %s::BIGINT AND sites.visit IS NULL AND sites.in_scope IS true AND (sites.due_at IS NULL OR sites.due_at > CASE WHEN (%s > CASE WHEN (sites.not_before > sites.errand_until) THEN sites.not_before ELSE sites.errand_until END) THEN %s ELSE CASE WHEN (sites.not_before > sites.errand_until) THEN sites.not_before ELSE sites.errand_until END END);
+
+-- site_rows.dues (ids)
+SELECT sites.id, sites.in_scope, sites.not_before, sites.errand_until, (SELECT urls.due_at
+FROM urls
+WHERE urls.site_id = sites.id AND urls.state = 0 ORDER BY urls.priority, urls.due_at, urls.key
+ LIMIT 1 OFFSET 0) AS known, (SELECT urls.due_at
+FROM urls
+WHERE urls.site_id = sites.id AND urls.state != 0 AND urls.state = 2 AND urls.due_at IS NOT NULL ORDER BY urls.due_at
+ LIMIT 1 OFFSET 0) AS failed, (SELECT urls.due_at
+FROM urls
+WHERE urls.site_id = sites.id AND urls.state != 0 AND urls.state = 1 AND urls.due_at IS NOT NULL ORDER BY urls.due_at
+ LIMIT 1 OFFSET 0) AS stored, (SELECT urls.due_at
+FROM urls
+WHERE urls.site_id = sites.id AND urls.state != 0 AND urls.state = 3 AND urls.due_at IS NOT NULL ORDER BY urls.due_at
+ LIMIT 1 OFFSET 0) AS refused, (SELECT urls.due_at
+FROM urls
+WHERE urls.site_id = sites.id AND urls.state != 0 AND urls.state = 4 AND urls.due_at IS NOT NULL ORDER BY urls.due_at
+ LIMIT 1 OFFSET 0) AS gone, (SELECT min(errands.asked_at) AS min_1
+FROM errands
+WHERE errands.site_id = sites.id) AS errand
+FROM sites
+WHERE sites.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- site_rows.set_dues (due, again, site)
+UPDATE sites SET due_at=%s, again_at=%s WHERE sites.id = %s::BIGINT;
+
+-- url_rows.look_up (firsts, seconds)
+SELECT urls.site_id, urls.key, urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id, urls.checks, urls.changes, urls.changed_at
+FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
+
+-- url_rows.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at)
+INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s);
+
+-- url_rows.nearer (links, redirects, order, now, site, place, text)
+UPDATE urls SET state=0, reason=NULL, depth=%s::INTEGER, hops=%s::INTEGER, priority=%s::INTEGER, due_at=coalesce(urls.due_at, %s) WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- url_rows.any ()
+SELECT urls.key
+FROM urls
+ LIMIT 1 OFFSET 0;
+
+-- seed_rows.insert (url, site_id, via, first_seen)
+INSERT INTO seeds (url, site_id, via, first_seen) VALUES (%s::VARCHAR, %s::BIGINT, %s::VARCHAR, %s);
+
+-- seed_rows.present (urls)
+SELECT seeds.url
+FROM seeds
+WHERE seeds.url IN (SELECT each_urls.value
+FROM unnest(CAST(%s AS TEXT[])) AS each_urls(value));
+
+-- seed_rows.mark (site, place, text)
+UPDATE urls SET depth=0, hops=0, seed=true, priority=0 WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- seed_rows.ask_again (now, site, place, text)
+UPDATE urls SET state=0, reason=NULL, depth=0, hops=0, seed=true, priority=0, due_at=%s, tries=0 WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- seed_rows.origins (ids)
+SELECT sites.id, sites.scheme, sites.host, sites.port
+FROM sites
+WHERE sites.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- seed_rows.count ()
+SELECT count(*) AS count_1
+FROM seeds;
+
+-- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at)
+INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, 1, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::BIGINT, %s::INTEGER, %s::INTEGER, %s);
+
+-- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=%s::VARCHAR, depth=%s::INTEGER, hops=%s::INTEGER, seed=%s, priority=%s::INTEGER, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=%s::VARCHAR, modified=%s::VARCHAR, document_id=%s::BIGINT, fetch_id=%s::BIGINT, checks=%s::INTEGER, changes=%s::INTEGER, changed_at=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- page_batch.confirm (due, answer, at, new_etag, new_modified, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=NULL, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=coalesce(nullif(%s, ''), urls.etag), modified=coalesce(nullif(%s, ''), urls.modified), checks=(urls.checks + 1), detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- page_batch.mark_seed (its_site_id, its_key, its_path)
+UPDATE urls SET seed=true WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- page_batch.count (more_urls, more_pages, more_bytes, site)
+UPDATE sites SET urls=(sites.urls + %s::BIGINT), pages=(sites.pages + %s::BIGINT), bytes=(sites.bytes + %s::BIGINT) WHERE sites.id = %s::BIGINT;
+
+-- document_rows.by_df (dfs)
+SELECT documents.sha256, documents.id
+FROM documents
+WHERE documents.df IN (SELECT each_dfs.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_dfs(value));
+
+-- document_rows.insert (id, df, sha256, length, media_type, charset, body)
+INSERT INTO documents (id, df, sha256, length, media_type, charset, body) VALUES (%s::BIGINT, %s::BIGINT, %s, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s);
+
+-- document_rows.insert_links (document_id, content)
+INSERT INTO links (document_id, content) VALUES (%s::BIGINT, %s);
+
+-- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
+INSERT INTO fetches (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length) VALUES (%s::BIGINT, %s::BIGINT, %s::BIGINT, %s, %s::INTEGER, %s::VARCHAR, %s, %s::VARCHAR, %s::BIGINT, %s, %s::BIGINT);
+
+-- document_rows.redirects (ids)
+SELECT fetches.id, fetches.redirect
+FROM fetches
+WHERE fetches.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- document_rows.history (firsts, seconds)
+SELECT fetches.site_id, fetches.key, fetches.id, fetches.document_id
+FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN fetches ON fetches.site_id = pair.site_id AND fetches.key = pair.key ORDER BY fetches.id DESC;
+
+-- document_rows.unreferenced (ids)
+SELECT documents.id
+FROM documents
+WHERE documents.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) AND NOT (EXISTS (SELECT *
+FROM fetches
+WHERE fetches.document_id = documents.id));
+
+-- document_rows.delete (document)
+DELETE FROM documents WHERE documents.id = %s::BIGINT;
+
+-- document_rows.delete_links (document)
+DELETE FROM links WHERE links.document_id = %s::BIGINT;
+
+-- document_rows.delete_fetch (fetch)
+DELETE FROM fetches WHERE fetches.id = %s::BIGINT;
+
+-- document_rows.delete_volatile (fetch)
+DELETE FROM volatile WHERE volatile.fetch_id = %s::BIGINT;
+
+-- bad_batch.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail)
+INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s::INTEGER, %s, %s::VARCHAR);
+
+-- bad_batch.update (new_state, new_reason, new_due_at, new_tries, new_status, new_checked_at, new_detail, its_site_id, its_key, its_path)
+UPDATE urls SET state=%s::SMALLINT, reason=%s::VARCHAR, due_at=%s, tries=%s::INTEGER, status=%s::INTEGER, checked_at=%s, detail=%s::VARCHAR WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- bad_batch.blank (site)
+UPDATE sites SET addresses='', addresses_expire=0 WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.set_robots (status, text, fetched_at, expires_at, detail, until, site)
+UPDATE sites SET robots_status=%s::VARCHAR, robots_text=%s, robots_fetched_at=%s, robots_expires_at=%s, robots_detail=%s::VARCHAR, errand_until=%s WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.set_augmentation (offers, site)
+UPDATE sites SET augmentation=%s WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.delete (site)
+DELETE FROM errands WHERE errands.asker = %s::BIGINT;
+
+-- errand_rows.insert (asker, site_id, path, hops, asked_at)
+INSERT INTO errands (asker, site_id, path, hops, asked_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::INTEGER, %s);
+
+-- errand_rows.of_sites (ids)
+SELECT errands.site_id, errands.asker, errands.path, errands.hops
+FROM errands
+WHERE errands.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value)) ORDER BY errands.asked_at;
+
+-- errand_rows.of_asker (site)
+SELECT errands.site_id, errands.path, errands.hops
+FROM errands
+WHERE errands.asker = %s::BIGINT;
+
+-- leases.due (now, most)
+SELECT sites.due_at, sites.id
+FROM sites
+WHERE sites.visit IS NULL AND sites.due_at IS NOT NULL AND sites.due_at <= %s ORDER BY sites.due_at
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- leases.again (before, now, now, most)
+SELECT sites.again_at, sites.id
+FROM sites
+WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < %s AND sites.not_before <= %s AND sites.errand_until <= %s ORDER BY sites.again_at
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- leases.next_due ()
+SELECT sites.due_at, sites.id
+FROM sites
+WHERE sites.visit IS NULL AND sites.due_at IS NOT NULL ORDER BY sites.due_at
+ LIMIT 1 OFFSET 0;
+
+-- leases.next_again (before)
+SELECT sites.again_at, sites.id
+FROM sites
+WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at >= %s ORDER BY sites.again_at
+ LIMIT 1 OFFSET 0;
+
+-- leases.next_spared (before)
+SELECT min(CASE WHEN (sites.not_before > sites.errand_until) THEN sites.not_before ELSE sites.errand_until END) AS min_1
+FROM sites
+WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < %s;
+
+-- leases.details (ids)
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail
+FROM sites
+WHERE sites.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- leases.take (new_visit, site)
+UPDATE sites SET visit=%s::BIGINT WHERE sites.id = %s::BIGINT;
+
+-- leases.assign (address, site, its_visit)
+UPDATE sites SET visit_address=%s::VARCHAR WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
+
+-- leases.give_back (new_addresses, new_addresses_expire, new_not_before, new_failures, new_reason, more, site, its_visit)
+UPDATE sites SET addresses=%s::VARCHAR, addresses_expire=%s, not_before=%s, failures=%s::INTEGER, reason=%s::VARCHAR, visit=NULL, visit_address='', requests=(sites.requests + %s::BIGINT) WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
+
+-- leases.orphan (until, until, new_failures, site, its_visit)
+UPDATE sites SET not_before=CASE WHEN (sites.not_before > %s) THEN sites.not_before ELSE %s END, failures=%s::INTEGER, visit=NULL, visit_address='' WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
+
+-- leases.visited ()
+SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures
+FROM sites
+WHERE sites.visit IS NOT NULL;
+
+-- due_urls.all_of (ids)
+SELECT urls.site_id, urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id, urls.priority, urls.due_at
+FROM urls
+WHERE urls.site_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- due_urls.known (site, most)
+SELECT urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id
+FROM urls
+WHERE urls.site_id = %s::BIGINT AND urls.state = 0 ORDER BY urls.priority, urls.due_at, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- due_urls.failed (site, before, most)
+SELECT urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id
+FROM urls
+WHERE urls.site_id = %s::BIGINT AND urls.state != 0 AND urls.state = 2 AND urls.due_at IS NOT NULL AND urls.due_at <= %s ORDER BY urls.due_at, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- due_urls.stored (site, before, most)
+SELECT urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id
+FROM urls
+WHERE urls.site_id = %s::BIGINT AND urls.state != 0 AND urls.state = 1 AND urls.due_at IS NOT NULL AND urls.due_at < %s ORDER BY urls.due_at, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- due_urls.refused (site, before, most)
+SELECT urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id
+FROM urls
+WHERE urls.site_id = %s::BIGINT AND urls.state != 0 AND urls.state = 3 AND urls.due_at IS NOT NULL AND urls.due_at < %s ORDER BY urls.due_at, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- due_urls.gone (site, before, most)
+SELECT urls.key, urls.path, urls.depth, urls.hops, urls.seed, urls.tries, urls.state, urls.etag, urls.modified, urls.document_id
+FROM urls
+WHERE urls.site_id = %s::BIGINT AND urls.state != 0 AND urls.state = 4 AND urls.due_at IS NOT NULL AND urls.due_at < %s ORDER BY urls.due_at, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- due_urls.keys (site)
+SELECT urls.key
+FROM urls
+WHERE urls.site_id = %s::BIGINT ORDER BY urls.key;
+
+-- pause_rows.upsert (subject, not_before)
+INSERT INTO pauses (subject, not_before) VALUES (%s::VARCHAR, %s) ON CONFLICT (subject) DO UPDATE SET not_before = CASE WHEN (pauses.not_before > excluded.not_before) THEN pauses.not_before ELSE excluded.not_before END;
+
+-- pause_rows.drop_over (now)
+DELETE FROM pauses WHERE pauses.not_before <= %s;
+
+-- pause_rows.all ()
+SELECT pauses.subject, pauses.not_before
+FROM pauses ORDER BY pauses.subject;
+
+-- run_rows.last_settings ()
+SELECT runs.settings
+FROM runs ORDER BY runs.id DESC
+ LIMIT 1 OFFSET 0;
+
+-- run_rows.insert (id, started_at, settings, version)
+INSERT INTO runs (id, started_at, settings, version) VALUES (%s::BIGINT, %s, %s::VARCHAR, %s::VARCHAR);
+
+-- run_rows.end (new_ended_at, new_outcome, new_counts, run)
+UPDATE runs SET ended_at=%s, outcome=%s::VARCHAR, counts=%s::VARCHAR WHERE runs.id = %s::BIGINT;
+
+-- run_rows.left ()
+SELECT urls.state, count(*) AS count_1
+FROM urls
+WHERE urls.state IN (0, 2) GROUP BY urls.state;
+
+-- run_rows.next_due ()
+SELECT min(sites.due_at) AS min_1
+FROM sites
+WHERE sites.visit IS NULL;
+
+-- run_rows.readmit (now, reasons, max_depth, max_hops)
+UPDATE urls SET state=0, reason=NULL, due_at=%s, tries=0 WHERE urls.state = 3 AND urls.reason IN (SELECT each_reasons.value
+FROM unnest(CAST(%s AS TEXT[])) AS each_reasons(value)) AND urls.depth <= %s::INTEGER AND urls.hops <= %s::INTEGER AND urls.site_id IN (SELECT sites.id
+FROM sites
+WHERE sites.in_scope);
+
+-- run_rows.refuse_deep (max_depth)
+UPDATE urls SET state=3, reason='depth', due_at=NULL WHERE urls.state IN (0, 2) AND urls.depth > %s::INTEGER;
+
+-- run_rows.revisit (after)
+UPDATE urls SET due_at=(urls.checked_at + %s) WHERE urls.state = 1;
