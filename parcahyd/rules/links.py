@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from html import unescape
+from itertools import compress, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -137,10 +138,11 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
     """
     found = dict(zip(tags, map(_known.__getitem__, tags), strict=True))
     base = ""
-    if True in map(_is_rare, found.values()):
-        if _has_nested_form(tags, found):
+    rare = [*compress(found, map(_is_rare, found.values()))]
+    if rare:
+        if sum(tags.count(raw) for raw in rare if found[raw].opens_form) > 1 and _has_nested_form(tags, found):
             return None
-        base = next((one.base for one in found.values() if one.base is not None), "")
+        base = next((href for raw in rare if (href := found[raw].base) is not None), "")
     blocks = dict.fromkeys(map(_lines_of, found.values()))
     table = b"".join(blocks)
     lines = table.count(b"\n")
@@ -201,7 +203,8 @@ class _Tag:
         self.tag = tag
         self._attributes: dict[str, str] = {}
         for name, double, single, bare in _ATTRIBUTE.findall(text, len(tag)):
-            self._attributes.setdefault(name.lower(), double or single or bare)
+            value = double or single or bare
+            self._attributes.setdefault(name.lower(), unescape(value) if "&" in value else value)
 
     def attr(self, name: str) -> str | None:
         return self._attributes.get(name)
@@ -211,12 +214,18 @@ _TAG_NAME_ENDS = re.compile(r"[\t\n\f\r /]|$")
 _ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
 
 
+# References that mean the same to `html.unescape` as to a browser: those that end as they should, of printable characters.
+_WHOLE_REFERENCE = re.compile(
+    r"&(?:amp|quot|lt|gt|apos|nbsp|#(?:3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6])|#[xX](?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]));"
+)
+
+
 def _carrier(raw: bytes) -> Carrier:
-    """A scanned tag; where character references other than the most frequent one stand in it, the parser reads them."""
+    """A scanned tag; where character references stand in it that are not whole, the parser reads them."""
     text = raw.decode("utf-8", "replace")
     tag = _TAG_NAME_ENDS.split(text, maxsplit=1)[0].lower()
-    if text.count("&") == text.count("&amp;"):
-        return _Tag(tag, text.replace("&amp;", "&"))
+    if "&" not in text or len(_WHOLE_REFERENCE.findall(text)) == text.count("&"):
+        return _Tag(tag, text)
     from turbohtml import parse
 
     return next(parse(f"<{text}>").iter_elements((tag,)))
