@@ -30,7 +30,6 @@ from parcahyd.core.messages import (
     Visits,
 )
 from parcahyd.core.ports import Clock, Downloader
-from parcahyd.plugin_manager import PluginManager
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
@@ -141,6 +140,8 @@ class CrawlWorkerProcess:
             self._stop(message)
 
     def _begin(self, message: Begin) -> None:
+        from parcahyd.plugin_manager import PluginManager  # Only workers and the coordinator need it, and late.
+
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self.number, self.credit = message.worker, message.credit
         self._downloader = PluginManager.load(configuration).downloader(self._loop)
