@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pycurl
 
@@ -206,12 +206,41 @@ class Transfer:
         return DownloadResult(peer=self._peer, fault=fault, detail=detail)
 
 
-def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
+class _KnownLines(dict[bytes, tuple[str, str] | None]):
+    """Header lines of answers before, as name and value: most come with every answer. None for what is no whole header."""
+
+    def __missing__(self, line: bytes) -> tuple[str, str] | None:
+        if line in _BLANK_LINES or line[0] in b" \t" or line.startswith(b"HTTP/"):
+            return None
+        name, _, value = line.decode("latin-1").partition(":")
+        header = (name, value.strip())
+        if len(line) <= _LONGEST_KNOWN:
+            if len(self) >= _MOST_KNOWN:
+                self.clear()
+            self[line] = header
+        return header
+
+
+_LONGEST_KNOWN = 200
+_MOST_KNOWN = 2000
+_known_lines = _KnownLines()
+
+
+def final_headers(lines: Sequence[bytes]) -> Sequence[tuple[str, str]] | None:
     """The headers of the last answer among a transfer's header lines, without the trailers that may follow its body.
 
     None where they are not complete.
-    Interim answers (RFC 9110, section 15.2) come first, each with its own status line and blank line.
     """
+    if len(lines) > 1 and lines[0].startswith(b"HTTP/") and lines[-1] in _BLANK_LINES:
+        headers = [header for header in map(_known_lines.__getitem__, lines[1:-1]) if header is not None]
+        if len(headers) == len(lines) - 2:
+            return headers
+    return _headers_among(lines)
+
+
+def _headers_among(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
+    """The same, whatever stands among them: folded headers, trailers, and interim answers (RFC 9110, section 15.2), which come
+    first, each with its own status line and blank line."""
     headers: list[tuple[str, str]] = []
     block_over = True
     for line in lines:
