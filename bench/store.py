@@ -1,6 +1,6 @@
 """Measures the store by itself: how long a crawl waits for it at the start, and what a page costs it.
 
-    python bench/store.py [--pages 10000] [--batch 300]
+    python bench/store.py [--pages 10000] [--batch 100]
 
 The start is that of fresh processes: import, open, begin a run, add a seed, lease. Then made-up pages, packed beforehand, go
 through `store_extern` and `store_documents` in batches, as a crawl of one site sends them, into SQLite on a memory file system
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import random
 import statistics
 import subprocess
@@ -32,8 +33,8 @@ _NOW = 1_700_000_000.0
 _FAN_OUT = 12
 """URLs that a page is the first to name, until there are enough."""
 
-_EVERY = 5
-"""One page in so many names a URL of another site, one of some hundred sites."""
+_SITES = 500
+"""Other sites; each page is the first to name a URL of one of them."""
 
 _HEADERS = b"Content-Type: text/html; charset=utf-8\r\nServer: nginx\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 
@@ -84,10 +85,10 @@ def fill(folder: Path, number: int, batch: int) -> Cost:
         pages = _pages(pair, number)
         for first in range(0, number, batch):
             part = pages[first : first + batch]
-            outside = [ExternRecord(pair.visit, packed.page.depth, packed.page.external) for packed in part]
+            outside = [ExternRecord(pair.visit, packed.page.depth + 1, packed.page.external) for packed in part]
             now = _NOW + first / 1000
             began = time.thread_time()
-            store.store_extern([record for record in outside if record.urls], now)
+            store.store_extern(outside, now)
             middle = time.thread_time()
             store.store_documents(part, now)
             documents += time.thread_time() - middle
@@ -98,7 +99,7 @@ def fill(folder: Path, number: int, batch: int) -> Cost:
 
 
 def _pages(pair: Pair, number: int) -> list[PackedPage]:
-    """A site whose pages are found breadth first: 8 kB of document, 0.7 kB of links, each with a name of its own."""
+    """A site whose pages are found breadth first; a document has 8 kB on average, and its table of links 0.7 kB."""
     dice = random.Random(1)
     found = [_path(dice, 0)]
     depths = [0]
@@ -107,9 +108,8 @@ def _pages(pair: Pair, number: int) -> list[PackedPage]:
         internal = [_path(dice, len(found) + step) for step in range(min(_FAN_OUT, number - len(found)))]
         found += internal
         depths += [depths[place] + 1] * len(internal)
-        site = f"http://other{dice.randrange(100)}.example"
-        external = (f"{site}{_path(dice, place)}",) if place % _EVERY == 0 else ()
-        pages.append(_page(pair, dice, found[place], depths[place], tuple(internal), external))
+        external = (f"http://other{dice.randrange(_SITES)}.example/{place}.html",)
+        pages.append(_page(pair, dice, found[place], depths[place], tuple(internal), external, _NOW + place / 1000))
     return pages
 
 
@@ -118,9 +118,9 @@ def _path(dice: random.Random, number: int) -> str:
 
 
 def _page(
-    pair: Pair, dice: random.Random, path: str, depth: int, internal: tuple[str, ...], external: tuple[str, ...]
+    pair: Pair, dice: random.Random, path: str, depth: int, internal: tuple[str, ...], external: tuple[str, ...], at: float
 ) -> PackedPage:
-    packed = dice.randbytes(int(dice.triangular(2_000, 18_000, 4_000)))
+    packed = dice.randbytes(int(dice.lognormvariate(math.log(5_600), 0.85)))
     record = PageRecord(
         visit=pair.visit,
         site=pair.site,
@@ -129,8 +129,8 @@ def _page(
         depth=depth,
         hops=0,
         seed=path == "/",
-        fetched_at=_NOW,
-        due_at=_NOW + 86400,
+        fetched_at=at,
+        due_at=at + 86400,
         status=200,
         address="192.0.2.1",
         headers=_HEADERS,
@@ -153,7 +153,7 @@ def _fast_folder() -> Path | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--pages", type=int, default=10_000)
-    parser.add_argument("--batch", type=int, default=300, help="pages in one transaction")
+    parser.add_argument("--batch", type=int, default=100, help="pages in one transaction")
     parser.add_argument("--rounds", type=int, default=5, help="how often each is measured; medians are printed")
     parser.add_argument("--output", type=Path, default=_fast_folder(), help="where databases are written")
     options = parser.parse_args()

@@ -29,6 +29,12 @@ _PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 4000",
 )
 
+# A value that is no number, text or bytearray is asked by Python's sqlite3 how it wants to be stored, and says by an exception
+# that it has no wish. That costs more than to store a null, a truth or a small blob. These answer at once.
+sqlite3.register_adapter(bytes, bytes)
+sqlite3.register_adapter(bool, int)
+sqlite3.register_adapter(type(None), lambda none: none)
+
 
 class Cursor(Protocol):
     """What is used of a driver's cursor."""

@@ -78,62 +78,51 @@ class PageBatch:
         )
         rows = _Rows()
         for packed in pages:
-            self._add(rows, ledger, packed, documents.get(packed.sha256), earlier, written)
+            self._add(rows, ledger, packed, documents.get(packed.sha256), earlier)
         self._writer.many(self._insert, rows.new)
         self._writer.many(self._update, rows.old)
         self._documents.add_fetches(rows.fetches)
         self._writer.many(self._count, [(*counts, site) for site, counts in rows.sites.items()])
         self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
         self._mark_targets(ledger, sightings)
+        written.stored += len(rows.fetches)
+        written.unchanged += len(pages) - len(rows.fetches)
+        written.received += sum(packed.length for packed in pages)
         written.found += len(rows.new) + self._urls.see(ledger, sightings, now)
 
     def _add(
-        self,
-        rows: _Rows,
-        ledger: Ledger,
-        packed: PackedPage,
-        document: int | None,
-        earlier: Mapping[int, str | None],
-        written: Written,
+        self, rows: _Rows, ledger: Ledger, packed: PackedPage, document: int | None, earlier: Mapping[int, str | None]
     ) -> None:
         page = packed.page
-        key, row = ledger.place(page.site, page.key, page.path)
-        ledger.taken[page.site, key] = page.path
-        redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None
-        fetch = row.fetch_id if row else None
+        site, path, at, status = page.site, page.path, page.fetched_at, page.status
+        key, row = ledger.place(site, page.key, path)
+        ledger.taken[site, key] = path
+        redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None if page.redirect else None
+        fetch = row.fetch_id if row is not None else None
         is_new = row is None or fetch is None
         same = not is_new and row is not None and row.document_id == document
         if same and document is None:
             same = fetch is not None and earlier.get(fetch) == redirect
         if not same:
             if not is_new:
-                rows.trimmed.append((page.site, key))
+                rows.trimmed.append((site, key))
             fetch = self._documents.new_fetch()
-            whole = (packed.sha256, packed.length) if document is not None else (None, None)
-            rows.fetches.append(
-                (fetch, page.site, key, page.fetched_at, page.status, page.address, page.headers, redirect, document, *whole)
-            )
+            sha256, length = (packed.sha256, packed.length) if document is not None else (None, None)
+            rows.fetches.append((fetch, site, key, at, status, page.address, page.headers, redirect, document, sha256, length))
         reason = Reason.REDIRECT.word if redirect else None
-        outcome = (
-            *(never(page.due_at), page.status, page.fetched_at, validator(page.etag), validator(page.modified)),
-            *(document, fetch),
-        )
-        place = (page.site, key, page.path)
+        outcome = (never(page.due_at), status, at, validator(page.etag), validator(page.modified), document, fetch)
         if row is None:
             way = (reason, page.depth, page.hops, page.seed, page.depth)
-            rows.new.append((*place, *way, page.fetched_at, *outcome, 1, 0, page.fetched_at))
+            rows.new.append((site, key, path, *way, at, *outcome, 1, 0, at))
         else:
             depth = min(page.depth, row.depth)
             way = (reason, depth, min(page.hops, row.hops), page.seed or bool(row.seed), depth)
             changes = row.changes if same or is_new else row.changes + 1
-            rows.old.append((*way, *outcome, row.checks + 1, changes, row.changed_at if same else page.fetched_at, *place))
-        counts = rows.sites.setdefault(page.site, [0, 0, 0])
+            rows.old.append((*way, *outcome, row.checks + 1, changes, row.changed_at if same else at, site, key, path))
+        counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
         counts[2] += packed.length
-        written.received += packed.length
-        written.unchanged += same
-        written.stored += not same
 
     # --- what is seen in them -------------------------------------------------------------------------------------------
 
@@ -161,7 +150,8 @@ class PageBatch:
             page = packed.page
             site, below = page.site, page.depth + 1
             sightings += [(site, key_of(path), path, below, 0, True, False) for path in page.internal]
-            outside += [(split(url), below, 0, False) for url in page.external]
+            if not self._state.is_ahead(page.visit, below, page.external):
+                outside += [(split(url), below, 0, False) for url in page.external]
             if target := targets.get(page.redirect):
                 outside.append((split(target), page.depth, page.hops + 1, page.seed))
         found = self._sites.find(parts[:3] for parts, _, _, _ in outside)
@@ -201,16 +191,11 @@ def _row_of(ledger: Ledger, page: PageRecord) -> UrlRow | None:
     return ledger.place(page.site, page.key, page.path)[1]
 
 
-def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[list[PackedPage]]:
+def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[Sequence[PackedPage]]:
     """The pages in their order, in parts in which no URL occurs twice; one part but for a few batches in a crawl."""
-    waiting = list(pages)
+    waiting = pages
     while waiting:
-        seen: set[tuple[int, str]] = set()
-        part: list[PackedPage] = []
-        rest: list[PackedPage] = []
-        for packed in waiting:
-            url = (packed.page.site, packed.page.path)
-            (rest if url in seen else part).append(packed)
-            seen.add(url)
-        yield part
+        distinct: dict[tuple[int, str], PackedPage] = {}
+        rest = [packed for packed in waiting if distinct.setdefault((packed.page.site, packed.page.path), packed) is not packed]
+        yield list(distinct.values())
         waiting = rest

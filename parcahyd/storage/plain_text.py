@@ -11,7 +11,9 @@ def plain(text: str, length: int = _DETAIL_LENGTH) -> str:
     """The text without what UTF-8 or PostgreSQL cannot hold (lone surrogates, NUL), cut to a length."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
-    return text.replace("\0", "")[:length]
+    if "\0" in text:
+        text = text.replace("\0", "")
+    return text[:length]
 
 
 def validator(text: str) -> str:

@@ -24,6 +24,8 @@ class RunState:
         """Open visits whose address did not answer."""
         self.fruitful: set[int] = set()
         """Open visits that brought something."""
+        self._ahead: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
+        """By open visit: links to other sites, with their depth, that are stored and whose pages are still to come."""
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
@@ -31,6 +33,7 @@ class RunState:
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()
+        self._ahead.clear()
         self._given = 0
 
     def new_visit(self) -> int:
@@ -38,11 +41,24 @@ class RunState:
         self._given += 1
         return self.run * _VISITS_OF_A_RUN + self._given
 
+    def keep_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
+        """Notes that these links to other sites are stored ahead of the page that they stand in."""
+        self._ahead.setdefault(visit, set()).add((depth, urls))
+
+    def is_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
+        """Whether a page's links to other sites are stored already, so that nothing of them is left to do."""
+        return not urls or (depth, urls) in self._ahead.get(visit, ())
+
+    def caught_up(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
+        """Forgets links whose page is stored, too."""
+        self._ahead.get(visit, set()).discard((depth, urls))
+
     def close(self, visits: Iterable[int]) -> None:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
             self.fruitful.discard(visit)
+            self._ahead.pop(visit, None)
 
     @property
     def max_depth(self) -> int:

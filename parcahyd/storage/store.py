@@ -200,18 +200,24 @@ class Store:
                 sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, inside, False))
             ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
             written.found = self._urls.see(ledger, sightings, now)
+        for record in current:
+            self._state.keep_ahead(record.visit, record.depth, record.urls)
         return written
 
     def store_documents(self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | ErrandRecord], now: float) -> Written:
         """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
         current = [record for record in batch if self._is_open(record)]
         written = Written(late=len(batch) - len(current))
+        pages = [record for record in current if isinstance(record, PackedPage)]
         with self._writer.transaction():
-            self._pages.write([record for record in current if isinstance(record, PackedPage)], now, written)
+            self._pages.write(pages, now, written)
             self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
-        self._state.fruitful.update(record.page.visit for record in current if isinstance(record, PackedPage))
+        for packed in pages:
+            page = packed.page
+            self._state.fruitful.add(page.visit)
+            self._state.caught_up(page.visit, page.depth + 1, page.external)
         return written
 
     def store_bad(self, batch: Sequence[BadRecord], now: float) -> Written:  # noqa: ARG002 (every batch has its time)

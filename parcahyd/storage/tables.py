@@ -220,12 +220,14 @@ documents = Table(
     "documents",
     metadata,
     _id(),
-    Column("df", BigInteger, nullable=False, index=True),
-    Column("sha256", LargeBinary, nullable=False, unique=True),
+    Column("df", BigInteger, nullable=False),
+    Column("sha256", LargeBinary, nullable=False),
     Column("length", BigInteger, nullable=False),
     _words("media_type"),
     _words("charset"),
     Column("body", LargeBinary, nullable=False),  # zlib
+    # DF finds the candidates and SHA-256 confirms, both in the index.
+    Index("documents_df", "df", "sha256", unique=True),
 )
 
 fetches = Table(

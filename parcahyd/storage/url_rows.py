@@ -22,6 +22,7 @@ Sighting = tuple[int, int, str, int, int, bool, bool]
 """A URL that was seen: site, key, path, depth, hops, whether its site is in scope, whether it counts as a seed."""
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_KNOWN, _REFUSED = int(State.KNOWN), int(State.REFUSED)
 _depth = itemgetter(3)
 _RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
 
@@ -84,8 +85,8 @@ class UrlRows:
         """Reads what stands at the places, all of them in one query."""
         rows: dict[tuple[int, int], UrlRow] = {}
         if places:
-            for site, key, *rest in self._writer.rows(self._look_up, *self._writer.lists.bind_pairs(list(places))):
-                rows[site, key] = UrlRow(*rest)
+            for row in self._writer.rows(self._look_up, *self._writer.lists.bind_pairs(list(places))):
+                rows[row[:2]] = UrlRow._make(row[2:])
         return Ledger(rows, self._read)
 
     def _read(self, site: int, key: int) -> UrlRow | None:
@@ -101,6 +102,7 @@ class UrlRows:
         new: list[tuple[Any, ...]] = []
         nearer: list[tuple[Any, ...]] = []
         rows, taken = ledger.rows, ledger.taken
+        max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
         for site, key, path, depth, hops, inside, seed in sightings:
             place = (site, key)
             if place in taken or place in rows:
@@ -114,9 +116,11 @@ class UrlRows:
                         nearer.append((depth, hops, depth, now, site, key, path))
                     continue
             taken[place] = path
-            refusal = self._refusal(depth, hops, inside)
-            state, due = (State.KNOWN, now) if refusal is None else (State.REFUSED, None)
-            new.append((site, key, path, int(state), refusal, depth, hops, seed, depth, now, due))
+            if inside and depth <= max_depth and hops <= max_hops:
+                new.append((site, key, path, _KNOWN, None, depth, hops, seed, depth, now, now))
+            else:
+                refusal = self._refusal(depth, hops, inside)
+                new.append((site, key, path, _REFUSED, refusal, depth, hops, seed, depth, now, None))
         self._writer.many(self._insert, new)
         self._writer.many(self._nearer, nearer)
         waiting = {row[0] for row in new if row[4] is None}

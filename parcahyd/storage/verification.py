@@ -61,7 +61,7 @@ def _check_documents(reader: Reader) -> Iterator[Finding]:
             for row in reader.rows(select(documents).where(documents.c.id == number)):
                 if damage := _damage(row):
                     yield Finding(kind="document-damaged", subject=name, sentence=damage)
-    twice = select(documents.c.sha256).group_by(documents.c.sha256).having(func.count() > 1)
+    twice = select(documents.c.sha256).group_by(documents.c.df, documents.c.sha256).having(func.count() > 1)
     for (sha256,) in reader.rows(twice):
         yield Finding(kind="document-twice", subject=sha256.hex(), sentence="More than one document has this SHA-256.")
 

@@ -36,8 +36,10 @@ class Desk:
         self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
         """Another way in, to see what is committed."""
         self._reports: Reports | None = None
+        self.statements = 0
+        """How many the store has run."""
         self._refused = 0
-        """Statements until one that the database refuses; 0: it refuses none."""
+        """The number of the statement that the database refuses; 0: it refuses none."""
         self.store: Store
         self._open()
 
@@ -45,8 +47,8 @@ class Desk:
         database = database_of(self.url, create=True)
 
         def refuse() -> None:
-            self._refused -= 1
-            if self._refused == 0:
+            self.statements += 1
+            if self.statements == self._refused:
                 raise database.failures("planted failure")
 
         def connect() -> _FailingConnection:
@@ -197,7 +199,7 @@ class Desk:
 
     def fail_at(self, statement: int) -> Callable[[], None]:
         """Lets the database refuse the n-th statement from now; gives the way to end that."""
-        self._refused = statement
+        self._refused = self.statements + statement
         return self._heal
 
     def _heal(self) -> None:

@@ -98,11 +98,10 @@ CREATE TABLE documents (
     media_type TEXT DEFAULT '' NOT NULL,
     charset TEXT DEFAULT '' NOT NULL,
     body BYTEA NOT NULL,
-    PRIMARY KEY (id),
-    UNIQUE (sha256)
+    PRIMARY KEY (id)
 );
 
-CREATE INDEX ix_documents_df ON documents (df);
+CREATE UNIQUE INDEX documents_df ON documents (df, sha256);
 
 ALTER TABLE documents ALTER COLUMN "body" SET STORAGE EXTERNAL;
 

@@ -1,0 +1,72 @@
+"""What the store remembers of links that were stored ahead of their page."""
+
+from __future__ import annotations
+
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import StoreFailed
+from parcahyd.core.records import ExternRecord
+from parcahyd.storage.run_state import RunState
+from tests.storage.desk import Desk
+
+A = "http://a.example"
+LINKS = ("http://b.example/1", "http://c.example/")
+
+
+def test_links_are_ahead_until_their_page_is_stored_or_its_visit_is_over() -> None:
+    state = RunState()
+    state.keep_ahead(1, 2, LINKS)
+    state.keep_ahead(1, 2, LINKS[:1])
+    state.keep_ahead(4, 2, LINKS)
+    assert state.is_ahead(1, 2, LINKS)
+    assert not state.is_ahead(1, 1, LINKS), "a shorter way may change something"
+    assert not state.is_ahead(2, 2, LINKS)
+    assert state.is_ahead(2, 2, ()), "where there are none, nothing is left to do"
+    state.caught_up(1, 2, LINKS)
+    state.caught_up(2, 2, LINKS)
+    assert not state.is_ahead(1, 2, LINKS)
+    state.close([1])
+    assert not state.is_ahead(1, 2, LINKS[:1])
+    state.start(2, WorkConf(), 0.0)
+    assert not state.is_ahead(4, 2, LINKS)
+
+
+def test_what_is_ahead_is_not_looked_at_again(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert desk.store.store_extern([ExternRecord(pair.visit, 2, LINKS)], desk.now).found == 2
+
+    def statements(path: str, *links: str) -> int:
+        before = desk.statements
+        desk.write(desk.page(pair, path, path.encode(), external=links))
+        return desk.statements - before
+
+    desk.write(desk.page(pair))
+    assert statements("/plain") == statements("/ahead", *LINKS) < statements("/behind", "http://d.example/")
+
+
+def test_links_whose_transaction_failed_come_with_their_page(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    heal = desk.fail_at(4)
+    with pytest.raises(StoreFailed, match="planted"):
+        desk.store.store_extern([ExternRecord(pair.visit, 1, LINKS)], desk.now)
+    heal()
+    assert desk.write(desk.page(pair, external=LINKS)).found == 2
+    assert set(desk.states()) == {f"{A}/", *LINKS}
+
+
+def test_a_page_that_failed_is_written_again_without_them(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.store.store_extern([ExternRecord(pair.visit, 1, LINKS)], desk.now)
+    heal = desk.fail_at(4)
+    with pytest.raises(StoreFailed, match="planted"):
+        desk.write(desk.page(pair, external=LINKS))
+    heal()
+    assert desk.write(desk.page(pair, external=LINKS)).stored == 1
+    assert set(desk.states()) == {f"{A}/", *LINKS}
