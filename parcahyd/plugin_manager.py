@@ -6,14 +6,11 @@ path in `DnsResolverClass` or `DownloaderClass`. The shipped ones answer the sam
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import importlib.metadata
-import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +79,15 @@ class PluginManager:
                 if check:
                     raise
         return manager
+
+    @classmethod
+    def load_for_worker(cls, configuration: Configuration) -> PluginManager:
+        """The same for a process that only makes a downloader. The coordinator has looked at every plugin before it starts a
+        worker, so where the downloader is a shipped one, the others need not be found again."""
+        manager = cls(configuration)
+        manager._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
+        manager._collect()
+        return manager if configuration.work.DownloaderClass in manager._offers[_DOWNLOADERS] else cls.load(configuration)
 
     def resolver(self) -> Resolver:
         """The resolver that DnsResolverClass names, newly made."""
@@ -179,8 +185,8 @@ class PluginManager:
         name, offers = self._named(hook), self._offers[hook]
         if name in offers:
             return name, offers[name]
-        near = difflib.get_close_matches(name, offers, 1) or difflib.get_close_matches(name.lower(), offers, 1)
-        suggestion = f'did you mean "{near[0]}"? ' if near else ""
+        near = _nearest(name, offers) or _nearest(name.lower(), offers)
+        suggestion = f'did you mean "{near}"? ' if near else ""
         raise PluginNotFound(
             f'{_SETTINGS[hook]}: no {_KINDS[hook]} is called "{name}"', f"{suggestion}there are {', '.join(sorted(offers))}"
         )
@@ -200,8 +206,16 @@ class PluginManager:
             ) from error
 
 
+def _nearest(name: str, offered: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(offered), 1)), "")
+
+
 def _entry_points() -> Iterator[tuple[object, str, str]]:
-    for entry in importlib.metadata.entry_points(group=PROJECT):
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PROJECT):
         distribution = entry.dist
         found = "entry point" if distribution is None else f"entry point of {distribution.name} {distribution.version}"
         try:
@@ -224,11 +238,13 @@ def _files(folder: str) -> Iterator[tuple[object, str, str]]:
 
 
 def _module_in(path: str) -> ModuleType:
+    from importlib.util import module_from_spec, spec_from_file_location
+
     name = f"{PROJECT}_plugin_{os.path.basename(path).removesuffix('.py')}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UserMistake(f"plugin file {path} cannot be read", "see whether it is a Python file")
-    module = importlib.util.module_from_spec(spec)
+    module = module_from_spec(spec)
     # Classes look their module up by name, for instance to resolve annotations.
     sys.modules[name] = module
     try:
@@ -254,8 +270,8 @@ def _target_of(path: str, setting: str) -> object:
             "install its package, or name a plugin from `parcahyd plugins`",
         )
     if attribute and not hasattr(module, attribute):
-        near = difflib.get_close_matches(attribute, dir(module), 1)
-        suggestion = f'did you mean "{near[0]}"?' if near else f"see what {module_path} defines"
+        near = _nearest(attribute, dir(module))
+        suggestion = f'did you mean "{near}"?' if near else f"see what {module_path} defines"
         raise PluginNotFound(f'{setting} = "{path}": {module_path} has no "{attribute}"', suggestion)
     return getattr(module, attribute) if attribute else module
 

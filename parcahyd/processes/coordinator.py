@@ -146,10 +146,11 @@ class Coordinator:
         self._loop.set_exception_handler(self._bug)
         try:
             is_new = _is_new(url)
-            self._update = Child("update-database", 0, inherited=self._inherited())  # It loads while plugins are read here.
+            # They load what is theirs while plugins are read here. A new database has something to crawl for sure.
+            self._update = Child("update-database", 0, inherited=self._inherited())
+            worker = self._bear_worker(0) if is_new else None
             self._resolver = self._read_plugins()
             self._mapper = UrlMapper(self._resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
-            worker = self._bear_worker(0) if is_new else None  # A new database has something to crawl for sure.
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._interrupted)
             self._begin_update_database(self._update)
@@ -161,7 +162,7 @@ class Coordinator:
             self._clean_up()
 
     def _read_plugins(self) -> Resolver:
-        from parcahyd.plugin_manager import PluginManager  # Not before Update Database was born: it has no use for this.
+        from parcahyd.plugin_manager import PluginManager  # Not before the children are born: this may start threads.
 
         return PluginManager.load(self._configuration).resolver()
 

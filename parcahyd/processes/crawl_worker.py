@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -72,6 +73,11 @@ class CrawlWorkerProcess:
         self.number = 0
         self.credit = 0
         self.clock: Clock = SystemClock()
+        # While the coordinator is still reading plugins, so that the first visit finds everything loaded.
+        import_module("parcahyd.pipeline.crawl_worker")
+        from parcahyd.plugin_manager import PluginManager
+
+        self._load_plugins = PluginManager.load_for_worker
         self._join = join
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(end_with_traceback)
@@ -140,11 +146,9 @@ class CrawlWorkerProcess:
             self._stop(message)
 
     def _begin(self, message: Begin) -> None:
-        from parcahyd.plugin_manager import PluginManager  # Only workers and the coordinator need it, and late.
-
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self.number, self.credit = message.worker, message.credit
-        self._downloader = PluginManager.load(configuration).downloader(self._loop)
+        self._downloader = self._load_plugins(configuration).downloader(self._loop)
         self._worker = self._join(configuration, self._downloader, self)
         settle_in()
         self._report()
