@@ -21,7 +21,7 @@ The time is linear in the bytes, and no input raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import compress, islice
 from operator import itemgetter
@@ -140,7 +140,7 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
     base = ""
     rare = [*compress(found, map(_is_rare, found.values()))]
     if rare:
-        if sum(tags.count(raw) for raw in rare if found[raw].opens_form) > 1 and _has_nested_form(tags, found):
+        if _has_nested_form(tags, found, {raw for raw in rare if found[raw].opens_form}):
             return None
         base = next((href for raw in rare if (href := found[raw].base) is not None), "")
     blocks = dict.fromkeys(map(_lines_of, found.values()))
@@ -151,15 +151,16 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
     return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table)
 
 
-def _has_nested_form(tags: list[bytes], found: dict[bytes, Found]) -> bool:
+def _has_nested_form(tags: list[bytes], distinct: Iterable[bytes], openers: set[bytes]) -> bool:
+    """Whether a form opens while another is open; most pages have one form, or one after the other."""
+    if sum(map(tags.count, openers)) < 2:
+        return False
+    ends = {raw for raw in distinct if raw[:1] == b"/"}
     is_open = False
-    for raw in tags:
-        if raw[:1] == b"/":
-            is_open = False
-        elif found[raw].opens_form:
-            if is_open:
-                return True
-            is_open = True
+    for raw in filter((openers | ends).__contains__, tags):
+        if is_open and raw in openers:
+            return True
+        is_open = raw in openers
     return False
 
 
