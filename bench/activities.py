@@ -21,7 +21,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
-from isal import isal_zlib
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
@@ -45,7 +44,7 @@ from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.links import read_links
 from parcahyd.runtime.channel import Channel, socket_pair
-from parcahyd.storage.packing import PackedPage, compress, pack
+from parcahyd.storage.packing import PackedPage, compress, compress_table, pack
 from parcahyd.storage.store import Store
 
 _CONNECTIONS = 64
@@ -110,7 +109,7 @@ class Line:
             links = read_links(result.body, "utf-8")
             internal, external = reader.read(origin + path, links, False)
             found, outside = tuple([target for _, target in internal]), tuple(external)
-            self._records.append(_record(path, result, found, outside, links.table()))
+            self._records.append(_record(path, result, found, outside, links.table))
 
     def move(self) -> None:
         loop = asyncio.new_event_loop()
@@ -141,7 +140,7 @@ class Line:
     def compress(self) -> None:
         for record in self._records:
             compress(record.body, self._work.CompressionLevel)
-            isal_zlib.compress(record.links, 0)
+            compress_table(record.links)
 
     def packed(self) -> list[PackedPage]:
         return [pack(record, self._work.CompressionLevel, True) for record in self._records]

@@ -56,16 +56,19 @@ def command(
       parcahyd run --conf conf/
       parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
-    gc.disable()  # Until everything is loaded: what is loaded stays, and looking through it again and again costs a tenth.
-    configuration = read_configuration(folder, overrides)
-    from parcahyd.cli.beside_the_loop import BesideTheLoop
-    from parcahyd.topology import crawl
-
-    observer = BesideTheLoop(_reporter(interval, quiet))
+    gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
     try:
-        return crawl(configuration, seeds, forever=forever, observer=observer)
+        configuration = read_configuration(folder, overrides)
+        from parcahyd.cli.beside_the_loop import BesideTheLoop
+        from parcahyd.topology import crawl
+
+        observer = BesideTheLoop(_reporter(interval, quiet))
+        try:
+            return crawl(configuration, seeds, forever=forever, observer=observer)
+        finally:
+            observer.close()
     finally:
-        observer.close()
+        gc.enable()
 
 
 def _reporter(interval: float, quiet: bool) -> Reporter:

@@ -57,7 +57,7 @@ class Found(NamedTuple):
 class PageLinks:
     """What a document says about other documents. References are raw, in document order."""
 
-    __slots__ = ("_table", "base", "charset", "tags")
+    __slots__ = ("base", "charset", "table", "tags")
 
     def __init__(self, charset: str, base: str, tags: dict[bytes, Found], table: bytes) -> None:
         self.charset = charset
@@ -66,7 +66,11 @@ class PageLinks:
         """The first `base href`, raw, or empty. Where it cannot be joined to the document's URL, that URL is the base."""
         self.tags = tags
         """By tag: what it brings. Equal keys bring the same references in every document."""
-        self._table = table
+        self.table = table
+        r"""Every link once: `kind TAB reference`, then `TAB rel=nofollow` where the author asks for that, each ended by LF.
+
+        The kinds are those of TOL/1: a, area, link, img, media, script, style, frame, form, canonical, alternate, next.
+        """
 
     @property
     def follow(self) -> list[str]:
@@ -81,15 +85,8 @@ class PageLinks:
 
     @property
     def lines(self) -> list[str]:
-        """Every link, as `table` writes it."""
-        return self._table.decode().split("\n")[:-1]
-
-    def table(self) -> bytes:
-        r"""Every link once: `kind TAB reference`, then `TAB rel=nofollow` where the author asks for that, each ended by LF.
-
-        The kinds are those of TOL/1: a, area, link, img, media, script, style, frame, form, canonical, alternate, next.
-        """
-        return self._table
+        """Every link, as `table` has it."""
+        return self.table.decode().split("\n")[:-1]
 
 
 def read_links(body: bytes, header_charset: str) -> PageLinks:
@@ -250,9 +247,9 @@ def read_tree(body: bytes, header_charset: str) -> PageLinks:
             _skip_inert(element, elements)
         else:
             CARRIERS[element.tag](sink, element)
-    # Keys that no scanned tag has, but for those of the first kind, which mean the same there.
-    tags = {_key('"', href): Found((href,), (), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.follow}
-    tags |= {_key("<", href): Found((), (href,), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.embedded}
+    # Keys that no scanned tag has: there, references stand as they were written, here as they are meant.
+    tags = {_key("<follow ", href): Found((href,), (), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.follow}
+    tags |= {_key("<embed ", href): Found((), (href,), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.embedded}
     return PageLinks((document.encoding or "").lower(), sink.base or "", tags, _table(sink))
 
 

@@ -3,8 +3,8 @@
 A child runs `parcahyd.topology ROLE` with one end of a socket pair. It ends by itself when the other end closes, so no child
 outlives its coordinator, however that ends.
 
-The first children begin as copies of the coordinator, which has loaded by then what they need too: that halves the time to the
-first request. A process with threads cannot be copied safely, so later ones are interpreters of their own.
+The first children begin as copies of the coordinator, which has loaded by then what they need too, so that a crawl starts
+sooner. A process with threads cannot be copied safely, so later ones are interpreters of their own.
 """
 
 from __future__ import annotations

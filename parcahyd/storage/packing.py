@@ -12,10 +12,8 @@ from zlib_ng import zlib_ng
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 
-__all__ = ["Damaged", "PackedPage", "compress", "pack", "pack_all", "rebuild", "unpack"]
+__all__ = ["Damaged", "PackedPage", "compress", "compress_table", "pack", "pack_all", "rebuild", "unpack"]
 
-_QUICKEST = 0
-"""For tables of links, which are small: a third of the time of level 1, for a tenth of a table's bytes."""
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
 
@@ -44,7 +42,7 @@ def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
     if page.redirect:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
-    table = isal_zlib.compress(page.links, _QUICKEST) if keep_links and page.links else b""
+    table = compress_table(page.links) if keep_links and page.links else b""
     return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table)
 
 
@@ -60,6 +58,11 @@ def pack_all(pages: list[PageRecord], level: int, keep_links: bool) -> list[Pack
 def compress(content: bytes, level: int) -> bytes:
     """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
     return isal_zlib.compress(content, 1) if level == _QUICK else zlib_ng.compress(content, level)
+
+
+def compress_table(table: bytes) -> bytes:
+    """A zlib stream of a table of links: tables are small, so the least effort is enough."""
+    return isal_zlib.compress(table, 0)
 
 
 def unpack(packed: bytes, length: int | None = None) -> bytes:

@@ -114,7 +114,7 @@ def test_the_table_has_every_link_once_with_its_kind() -> None:
         "<a href=8#x>8</a><a href=8>8</a><a href=8 rel='me NoFollow'>8</a><a href=mailto:x@example.com>9</a><a href='a\tb\nc'>"
         "<img src=10><iframe src=11></iframe><video src=12></video><form action=13></form><map><area href=14></map>"
     )
-    assert page.table().decode().split("\n") == [
+    assert page.table.decode().split("\n") == [
         "canonical\t1",
         "style\t2",
         "link\t3",
@@ -133,7 +133,7 @@ def test_the_table_has_every_link_once_with_its_kind() -> None:
         "area\t14",
         "",
     ]
-    assert _read("nothing").table() == b""
+    assert _read("nothing").table == b""
 
 
 CHARSETS = [
@@ -154,7 +154,7 @@ CHARSETS = [
 def test_the_encoding_is_found(body: bytes, header: str, charset: str, href: str) -> None:
     page = read_links(body, header)
     assert (page.charset, page.follow) == (charset, [href])
-    assert page.table() == f"a\t{href}\n".encode()
+    assert page.table == f"a\t{href}\n".encode()
 
 
 def test_a_dead_encoding_hides_its_text_as_in_browsers() -> None:
@@ -224,7 +224,7 @@ def test_no_document_raises_and_every_line_is_a_link(body: bytes, charset: str) 
     page = read_links(body, charset)
     assert len(set(page.follow)) == len(page.follow)
     assert len(set(page.embedded)) == len(page.embedded)
-    rows = [line.split("\t") for line in page.table().decode().split("\n")[:-1]]
+    rows = [line.split("\t") for line in page.table.decode().split("\n")[:-1]]
     assert len(rows) == len(page.lines)
     assert all(len(row) == 2 or row[2:] == ["rel=nofollow"] for row in rows)
     assert {href for href in [*page.follow, *page.embedded] if href} <= {row[1] for row in rows}

@@ -247,7 +247,7 @@ class Visit:
             charset=links.charset,
             internal=tuple([path for _, path in found]),
             external=tuple(outside),
-            links=links.table() if self._work.KeepLinks else b"",
+            links=links.table if self._work.KeepLinks else b"",
         )
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:

@@ -76,3 +76,12 @@ def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
     for reading in (one, other):
         reading.forget()
     assert room.links == 19
+
+
+def test_a_reference_of_a_tree_is_never_taken_for_one_that_was_scanned() -> None:
+    """`&amp;amp;` in an odd page means what `&amp;` looks like in an ordinary one."""
+    one = reader()
+    odd = "<math></math><a href='p?x&amp;amp;y'>"
+    assert read(one, "/a", odd)[0] == ["/p?x&amp;y"]
+    assert read(one, "/b", '<a href="p?x&amp;y">')[0] == ["/p?x&y"]
+    assert read(one, "/c", odd) == ([], [])
