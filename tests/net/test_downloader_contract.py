@@ -288,14 +288,15 @@ def test_done_comes_later_and_its_exception_stops_nothing(bench: Bench, web: Web
 
     def done(result: DownloadResult) -> None:
         called.append(result)
-        bench.loop.call_soon(bench.loop.stop)
+        if len(called) == 2:  # Once: a second stop could end the next run of the loop.
+            bench.loop.call_soon(bench.loop.stop)
         raise RuntimeError("the caller's own mistake")
 
     bench.downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), done)
     bench.downloader.start(request_to("nonsense://", web.address, web.port), done)
     assert called == []
-    while len(called) < 2:
-        bench.run()
+    bench.run()
+    assert len(called) == 2
     assert sorted(str(trouble["exception"]) for trouble in bench.troubles) == ["the caller's own mistake"] * 2
     assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"fine"
 
