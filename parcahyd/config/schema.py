@@ -102,6 +102,18 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _Count | None, _says("How many requests to one address may be under way at once; unset: eight times HostConnections.")
     ] = None
 
+    DelayFactor: Annotated[
+        _Seconds,
+        _says("Where a host answers slowly, its delay is at least so many times the mean time of its answers; 0: it stays."),
+    ] = 1.0
+    MaxHostDelay: Annotated[_Seconds, _says("Seconds up to which slow answers lengthen the delay of a host.")] = 30.0
+    MaxCrawlDelay: Annotated[
+        _Seconds, _says("Seconds up to which a Crawl-delay in robots.txt is obeyed; a longer one counts as this.")
+    ] = 60.0
+    MaxRetryAfter: Annotated[
+        _Seconds, _says("Seconds up to which a server's Retry-After is obeyed; a longer one counts as this.")
+    ] = 86400.0
+
     MaxInstances: Annotated[
         Annotated[int, Meta(ge=0)], _says("How many Crawl Worker processes there are; 0: as many as usable cores.")
     ] = 0
@@ -128,6 +140,10 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     RetryDelay: Annotated[_Seconds, _says("Seconds before the first new try; every further try waits twice as long.")] = 20.0
     WaitForRetries: Annotated[_Seconds, _says("A run ends when nothing falls due within this many seconds.")] = 60.0
     RobotsTtl: Annotated[_Seconds, _says("Seconds for which a robots.txt is trusted.")] = 86400.0
+    RobotsPatience: Annotated[
+        _Seconds,
+        _says("Seconds after which a robots.txt that cannot be read is replaced by its last copy, or by none."),
+    ] = 30 * 86400.0
     RevisitAfter: Annotated[_Seconds, _says("Seconds after which a stored document is due again.")] = 86400.0
 
     MaxSize: Annotated[_Count, _says("How many records Update Database writes in one transaction, at most.")] = 500

@@ -56,6 +56,8 @@ class Reason(Enum):
     HTTP_ERROR = ("http-error", "The server answered with an error that may pass.")
     HTTP_REFUSED = ("http-refused", "The server answered that it will not give this document.")
     UNREACHABLE_SITE = ("unreachable-site", "Too many requests to this site failed in a row; it is left alone for a while.")
+    ASKED_TO_WAIT = ("asked-to-wait", "The server asked to be left alone for a while.")
+    SILENT_ADDRESS = ("silent-address", "Several sites on this address gave no answer in a row; it is left alone for a while.")
     ROBOTS_UNREACHABLE = ("robots-unreachable", "robots.txt could not be fetched, so nothing may be fetched for now.")
     ROBOTS_ERROR = ("robots-error", "The server answered robots.txt with an error, so nothing may be fetched for now.")
     PLUGIN = ("plugin", "A plugin failed on this URL.")

@@ -7,7 +7,7 @@
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
 | Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Stopped |
-| Crawl Worker | Update Database | the records of `records.py` |
+| Crawl Worker | Update Database | the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit |
 """
 
@@ -24,6 +24,7 @@ from parcahyd.core.records import (
     PageRecord,
     Pair,
     Pause,
+    PauseRecord,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -42,6 +43,7 @@ __all__ = [
     "FromUpdateToCoordinator",
     "FromUpdateToWorker",
     "FromWorkerToCoordinator",
+    "FromWorkerToUpdate",
     "LeaseRequest",
     "Leases",
     "Misbehaviour",
@@ -205,6 +207,7 @@ class Credit(_Message, frozen=True):
 
 
 BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
+FromWorkerToUpdate = BufferRecord | PauseRecord
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop

@@ -20,6 +20,7 @@ __all__ = [
     "PageRecord",
     "Pair",
     "Pause",
+    "PauseRecord",
     "ResolvedPair",
     "RobotsFact",
     "RobotsStatus",
@@ -78,6 +79,8 @@ class RobotsStatus(Enum):
     """A network error: nothing is allowed until it is read, and the address is looked up again."""
     AWAITED = "awaited"
     """It redirects to another site; the errand is on its way."""
+    STALE = "stale"
+    """It could not be read for longer than RobotsPatience: the last copy counts, or none where there never was one."""
 
 
 class RobotsFact(_Record, frozen=True):
@@ -85,9 +88,14 @@ class RobotsFact(_Record, frozen=True):
 
     status: RobotsStatus
     text: bytes = b""
+    """Of the last copy that was read, also where it could not be read since."""
     fetched_at: float = 0.0
     expires_at: float = 0.0
     detail: str = ""
+    failing_since: float = 0.0
+    """When it could not be read for the first time since; 0 where it was read."""
+    delay: float = 0.0
+    """The Crawl-delay that it asks us for."""
 
 
 class Errand(_Record, frozen=True):
@@ -150,6 +158,8 @@ class Assignment(_Record, frozen=True):
     """How many pages the visit may fetch: VisitPages, or what is left of MaxPages."""
     host_not_before: float = 0.0
     address_not_before: float = 0.0
+    address_failures: int = 0
+    """How often in a row the address was left alone because nobody answered there."""
 
 
 class Pause(_Record, frozen=True):
@@ -158,6 +168,10 @@ class Pause(_Record, frozen=True):
     subject: str
     """`host NAME` or `address ADDRESS`."""
     not_before: float
+    reason: str = ""
+    """A Reason's word where it is more than the usual delay."""
+    failures: int = 0
+    """How many such pauses there were in a row."""
 
 
 # --- what a visit gives: Crawl Worker -> Document and URL Buffer -> Update Database ------------------------------------
@@ -259,6 +273,18 @@ class BadRecord(_Tagged, frozen=True):
     address: str = ""
     blank_address: bool = False
     """The address did not answer: resolve the host again before the next visit."""
+
+
+class PauseRecord(_Tagged, frozen=True):
+    """A server asked to be left alone, or an address does not answer: committed at once, so that no crash forgets it."""
+
+    visit: int
+    site: int
+    not_before: float
+    """The site is not leased again before."""
+    failures: int
+    reason: str
+    pauses: tuple[Pause, ...]
 
 
 class VisitOver(_Tagged, frozen=True):

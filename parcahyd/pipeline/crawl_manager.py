@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+import msgspec
+
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Assignment, Pause, ResolvedPair
 
@@ -78,7 +80,7 @@ class CrawlManager:
         self._room = [open_sites] * workers
         self._owners: dict[str, _Owner] = {}
         self._visits: dict[int, _OpenVisit] = {}
-        self._pauses: dict[str, float] = {pause.subject: pause.not_before for pause in pauses}
+        self._pauses: dict[str, Pause] = {pause.subject: pause for pause in pauses}
 
     @property
     def limit_reached(self) -> bool:
@@ -111,9 +113,9 @@ class CrawlManager:
         """A worker has finished a visit; it used `pages` of its allowance."""
         self._close(visit, pages)
         now = self._clock.now()
-        self._pauses.update((pause.subject, pause.not_before) for pause in pauses if pause.not_before > now)
+        self._pauses.update((pause.subject, pause) for pause in pauses if pause.not_before > now or pause.failures)
         if len(self._pauses) > _PAUSES_KEPT:
-            self._pauses = {subject: until for subject, until in self._pauses.items() if until > now}
+            self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}
 
     def worker_gone(self, worker: int, host_delay: float, address_delay: float) -> tuple[int, ...]:
         """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay."""
@@ -122,8 +124,9 @@ class CrawlManager:
         for number in lost:
             host, address = self._visits[number].subjects
             self._close(number, 0)
-            self._pauses[host] = max(self._pauses.get(host, 0.0), now + host_delay)
-            self._pauses[address] = max(self._pauses.get(address, 0.0), now + address_delay)
+            for subject, delay in ((host, host_delay), (address, address_delay)):
+                pause = self._pauses.get(subject, Pause(subject, 0.0))
+                self._pauses[subject] = msgspec.structs.replace(pause, not_before=max(pause.not_before, now + delay))
         return lost
 
     def _close(self, number: int, pages: int) -> None:
@@ -175,12 +178,14 @@ class CrawlManager:
         self._visits[pair.visit] = _OpenVisit(worker, pages, subjects)
         for subject in subjects:
             self._owners.setdefault(subject, _Owner(worker)).visits += 1
+        of_host, of_address = (self._pauses.get(subject) or Pause(subject, 0.0) for subject in subjects)
         return Assignment(
             pair,
             address,
             resolved.addresses,
             resolved.expires_at,
             pages,
-            self._pauses.get(subjects[0], 0.0),
-            self._pauses.get(subjects[1], 0.0),
+            of_host.not_before,
+            of_address.not_before,
+            of_address.failures,
         )

@@ -63,9 +63,11 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
             detail = f"{reason.word}: {resolved.detail}"
             bad.append(_bad(pair, url, State.GONE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
         else:
-            bad.append(_bad(pair, url, State.FAILED, reason, now, schedule.retry(now, tries), tries, resolved.detail))
+            bad.append(
+                _bad(pair, url, State.FAILED, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail)
+            )
     failures = pair.failures + 1
-    return bad, _over(pair, now, failures, schedule.spare_site(now, failures), reason.word)
+    return bad, _over(pair, now, failures, schedule.spare_site(now, failures, pair.site), reason.word)
 
 
 def _bad(

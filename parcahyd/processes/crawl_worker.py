@@ -19,10 +19,10 @@ from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import charge
 from parcahyd.core.messages import (
     Begin,
-    BufferRecord,
     Credit,
     FromCoordinatorToWorker,
     FromUpdateToWorker,
+    FromWorkerToUpdate,
     Misbehaviour,
     Report,
     RequestProcessed,
@@ -51,7 +51,7 @@ class CrawlWorkerHost(Protocol):
     credit: int
     clock: Clock
 
-    def send_record(self, record: BufferRecord) -> int: ...
+    def send_record(self, record: FromWorkerToUpdate) -> int: ...
 
     def send_request_processed(self, message: RequestProcessed) -> None: ...
 
@@ -108,7 +108,7 @@ class CrawlWorkerProcess:
 
     # --- the worker's ports --------------------------------------------------------------------------------------------
 
-    def send_record(self, record: BufferRecord) -> int:
+    def send_record(self, record: FromWorkerToUpdate) -> int:
         return charge(self._update.send(record))
 
     def send_request_processed(self, message: RequestProcessed) -> None:

@@ -29,6 +29,7 @@ from parcahyd.core.messages import (
     Finish,
     Finished,
     FromCoordinatorToUpdate,
+    FromWorkerToUpdate,
     LeaseRequest,
     Leases,
     Mistake,
@@ -38,7 +39,16 @@ from parcahyd.core.messages import (
     WorkerJoined,
 )
 from parcahyd.core.ports import Clock
-from parcahyd.core.records import BadRecord, ErrandRecord, ExternRecord, PageRecord, SiteRecord, UnchangedRecord, VisitOver
+from parcahyd.core.records import (
+    BadRecord,
+    ErrandRecord,
+    ExternRecord,
+    PageRecord,
+    PauseRecord,
+    SiteRecord,
+    UnchangedRecord,
+    VisitOver,
+)
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
@@ -238,12 +248,12 @@ class UpdateDatabaseProcess:
         self._crate = Crate()
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
-        self._workers: dict[int, Channel[BufferRecord]] = {}
+        self._workers: dict[int, Channel[FromWorkerToUpdate]] = {}
         self._gone: dict[int, tuple[int, ...]] = {}
         self._released: list[int] = []
         self._new_work = False
         self._telling = False
-        self._decoder: msgspec.msgpack.Decoder[BufferRecord] = msgspec.msgpack.Decoder(BufferRecord)
+        self._decoder: msgspec.msgpack.Decoder[FromWorkerToUpdate] = msgspec.msgpack.Decoder(FromWorkerToUpdate)
         self._coordinator: Channel[FromCoordinatorToUpdate] = Channel(
             socket.socket(fileno=coordinator),
             self._loop,
@@ -390,7 +400,7 @@ class UpdateDatabaseProcess:
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
 
     def _join_worker(self, number: int) -> None:
-        channel: Channel[BufferRecord] = Channel(
+        channel: Channel[FromWorkerToUpdate] = Channel(
             self._coordinator.take_socket(),
             self._loop,
             self._decoder,
@@ -400,9 +410,28 @@ class UpdateDatabaseProcess:
         )
         self._workers[number] = channel
 
-    def _record(self, record: BufferRecord, size: int, sender: int) -> None:
-        if self._boxes is not None:
+    def _record(self, record: FromWorkerToUpdate, size: int, sender: int) -> None:
+        if isinstance(record, PauseRecord):
+            self._pause(record, charge(size), sender)
+        elif self._boxes is not None:
             self._boxes.document_buffer.put(record, charge(size), sender)
+
+    def _pause(self, record: PauseRecord, cost: int, sender: int) -> None:
+        """Somebody wants to be left alone: the next thing that the database hears."""
+
+        def pause() -> None:
+            self.writer.opened().pause(record)
+
+        def paused(_: None, error: BaseException | None) -> None:
+            if isinstance(error, StoreFailed):
+                self.send_trouble(f"the database did not note who is to be left alone: {error}")
+                self.later(1.0, lambda: self.writer.call(pause, paused))
+            elif error is not None:
+                raise error
+            else:
+                self.grant_credit({sender: cost})
+
+        self.writer.call(pause, paused)
 
     def _arrived(self) -> None:
         """Everything that came together is in the buffer: its pages go to be packed."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.rules.retries import retry_after
+from parcahyd.core.life_cycle import Reason
+from parcahyd.rules.backoff import grown, spread, wait_for_try
 
 __all__ = ["NEVER", "Schedule"]
 
@@ -32,9 +33,10 @@ class Schedule:
         """Whether a URL that has failed `tries` times in a row is out of tries."""
         return tries >= self._max_tries
 
-    def retry(self, now: float, tries: int) -> float:
-        return now + retry_after(tries, self._retry_delay)
+    def retry(self, now: float, reason: Reason, tries: int, key: int = 0) -> float:
+        """When a URL is tried again that failed `tries` times in a row, the last time for that reason."""
+        return now + spread(wait_for_try(reason, tries, self._retry_delay), key, tries)
 
-    def spare_site(self, now: float, failures: int) -> float:
+    def spare_site(self, now: float, failures: int, site: int = 0) -> float:
         """Until when a site is left alone that was found unreachable `failures` times in a row."""
-        return now + retry_after(failures, self._retry_delay)
+        return now + spread(grown(failures, self._retry_delay), site, failures)

@@ -1,10 +1,10 @@
-"""How close together requests may come: one gate per host and one per address (architecture, *Delay*)."""
+"""How close together requests may come: one gate per host and one per address (architecture, *Delay*), and a host's pace."""
 
 from __future__ import annotations
 
 from math import inf
 
-__all__ = ["Gate"]
+__all__ = ["Gate", "Pace"]
 
 
 class Gate:
@@ -37,3 +37,46 @@ class Gate:
         self.under_way -= 1
         if self.connections == 1:
             self.next_at = now + self.delay
+
+    def hold(self, until: float) -> None:
+        """Nobody passes before then."""
+        self.next_at = max(self.next_at, until)
+
+    def set_delay(self, delay: float) -> None:
+        """From now on requests keep this distance, the next one included where it becomes longer."""
+        self.next_at += max(0.0, delay - self.delay)
+        self.delay = delay
+
+
+_NEWEST = 0.3
+"""What the last answer counts for in the mean of all; the rest fades away."""
+
+
+class Pace:
+    """The delay of one host: what is configured, what its robots.txt asks for, and longer while it answers slowly.
+
+    A server that takes longer to answer is busy or far away: the delay is `factor` times the mean time of its answers, up to
+    `longest`, where that is more. Where no delay is configured or asked for, answers do not bring one.
+    """
+
+    __slots__ = ("_factor", "_least", "_longest", "_mean", "delay", "follows")
+
+    def __init__(self, delay: float, factor: float, longest: float) -> None:
+        self.delay = delay
+        self._least = delay
+        self._factor = factor
+        self._longest = longest
+        self._mean = 0.0
+        self.follows = delay > 0.0 and factor > 0.0
+        """Whether the delay follows the time of answers."""
+
+    def ask_for(self, delay: float) -> None:
+        """robots.txt asks for a delay: never less than what is configured."""
+        self._least = max(self._least, delay)
+        self.delay = max(self.delay, self._least)
+        self.follows = self._least > 0.0 and self._factor > 0.0
+
+    def answered(self, seconds: float) -> None:
+        """An answer took so long."""
+        self._mean = seconds if not self._mean else self._mean + _NEWEST * (seconds - self._mean)
+        self.delay = max(self._least, min(self._longest, self._factor * self._mean))

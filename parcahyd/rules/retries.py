@@ -1,4 +1,4 @@
-"""What becomes of a URL whose request gave no document, as one table, and when it is tried again.
+"""What becomes of a URL whose request gave no document, as one table; when it is tried again, `backoff` says.
 
 | outcome | reason | what happens |
 |---|---|---|
@@ -18,12 +18,10 @@ from typing import NamedTuple
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.ports import DownloadFault, DownloadResult
 
-__all__ = ["BAD_REDIRECT", "REDIRECTS", "Failure", "failure", "retry_after"]
+__all__ = ["BAD_REDIRECT", "REDIRECTS", "Failure", "failure"]
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 """The statuses whose Location is followed."""
-
-_LONGEST_WAIT = 86_400.0
 
 
 class Failure(NamedTuple):
@@ -76,8 +74,3 @@ def failure(result: DownloadResult) -> Failure | None:
     if 200 <= status <= 299 or status == 304 or status in REDIRECTS:
         return None
     return _CLASSES.get(status // 100, _NO_ANSWER)
-
-
-def retry_after(tries: int, first: float) -> float:
-    """Seconds before the next try after `tries` failures: `first`, then twice as long each time, a day at most."""
-    return min(first * 2.0 ** min(max(tries - 1, 0), 64), _LONGEST_WAIT)

@@ -15,7 +15,7 @@ from parcahyd.rules.address_policy import literal_address
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-__all__ = ["Scope"]
+__all__ = ["Scope", "registrable_domain"]
 
 _KINDS = ("site", "domain", "any")
 
@@ -44,7 +44,7 @@ class Scope:
         if self._kind == "site":
             return f"{scheme}://{host}:{port}"
         family = "web" if scheme in ("http", "https") else scheme
-        return f"{family} {_registrable_domain(host)}"
+        return f"{family} {registrable_domain(host)}"
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +55,8 @@ def _suffixes() -> PublicSuffixList:
 
 
 @lru_cache(maxsize=8192)  # links of one page lead to few hosts
-def _registrable_domain(host: str) -> str:
+def registrable_domain(host: str) -> str:
+    """The part of a host's name that somebody registered; the host itself where there is none."""
     if "." not in host or literal_address(host) is not None:
         return host
     return _suffixes().privatesuffix(host) or host

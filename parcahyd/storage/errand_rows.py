@@ -21,6 +21,7 @@ PATIENCE = 600.0
 """Seconds that a site waits for the answer to its errand, and for which a robots.txt that never came counts as unreachable."""
 
 _HOPS = 5
+_UNREAD = frozenset((RobotsStatus.ERROR, RobotsStatus.UNREACHABLE, RobotsStatus.AWAITED))
 
 
 class ErrandRows:
@@ -31,6 +32,7 @@ class ErrandRows:
         self._state = state
         self._sites = site_rows
         self._set_robots = writer.statements["errand_rows.set_robots"]
+        self._set_unread_robots = writer.statements["errand_rows.set_unread_robots"]
         self._set_augmentation = writer.statements["errand_rows.set_augmentation"]
         self._delete = writer.statements["errand_rows.delete"]
         self._insert = writer.statements["errand_rows.insert"]
@@ -102,6 +104,11 @@ class ErrandRows:
         """Sets what is known of a site's robots.txt; an errand that was under way for it is over."""
         over = self._writer.rows(self._of_asker, site)
         self._writer.many(self._delete, [(site,)] if over else [])
-        row = (fact.status.value, fact.text, fact.fetched_at, fact.expires_at, plain(fact.detail), until, site)
-        self._writer.many(self._set_robots, [row])
+        times, detail = (fact.fetched_at, fact.expires_at), plain(fact.detail)
+        if fact.status in _UNREAD:
+            since = fact.failing_since or fact.fetched_at
+            self._writer.many(self._set_unread_robots, [(fact.status.value, *times, detail, since, until, site)])
+        else:
+            row = (fact.status.value, fact.text, *times, detail, fact.failing_since, fact.delay, until, site)
+            self._writer.many(self._set_robots, [row])
         self._sites.settle([asked for asked, _, _ in over])

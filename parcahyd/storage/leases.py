@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from parcahyd.core.records import Pair, Pause, RobotsFact, RobotsStatus, VisitOver
-from parcahyd.rules.retries import retry_after
+from parcahyd.core.records import Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
+from parcahyd.rules.backoff import grown
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.moments import earliest
@@ -43,6 +43,8 @@ class LeasedSite(NamedTuple):
     robots_fetched_at: float
     robots_expires_at: float
     robots_detail: str
+    robots_failing_since: float
+    robots_delay: float
 
 
 class VisitedSite(NamedTuple):
@@ -55,6 +57,7 @@ class VisitedSite(NamedTuple):
     """Empty where it was not noted."""
     addresses: str
     failures: int
+    robots_delay: float
 
 
 class Leases:
@@ -153,6 +156,8 @@ class Leases:
             row.robots_fetched_at,
             row.robots_expires_at,
             row.robots_detail,
+            row.robots_failing_since,
+            row.robots_delay,
         )
 
     def _next(self, again_before: float) -> float | None:
@@ -180,17 +185,18 @@ class Leases:
 
     def release(self, overs: Iterable[VisitOver]) -> None:
         """Frees the sites of visits that are over, with what they learned about when to come back."""
-        longest: dict[str, float] = {}
+        longest: dict[str, Pause] = {}
         rows = []
         for over in overs:
             for pause in over.pauses:
-                longest[pause.subject] = max(pause.not_before, longest.get(pause.subject, 0.0))
+                if pause.subject not in longest or pause.not_before > longest[pause.subject].not_before:
+                    longest[pause.subject] = pause
             blank = over.visit in self._state.blanked
             addresses = ("", 0.0) if blank else (",".join(over.addresses), over.addresses_expire)
             told = (*addresses, over.not_before, over.failures, over.reason or None)
             rows.append((*told, over.requests, over.site, over.visit))
         self._writer.many(self._give_back, rows)
-        self._pauses.extend(Pause(subject, not_before) for subject, not_before in longest.items())
+        self._pauses.extend(longest.values())
         self._sites.settle([row[-2] for row in rows])
 
     def visited(self) -> list[VisitedSite]:
@@ -204,22 +210,30 @@ class Leases:
         spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
         anything is spared for longer each time: a page that kills workers must not keep on doing so."""
         work = self._state.work
-        host_until, address_until = now + work.HostDelay, now + work.address_delay
+        address_until = now + work.address_delay
         spared: dict[str, float] = {}
         rows = []
-        for site, visit, host, visit_address, known_addresses, failures in orphans:
-            until = host_until
+        for site, visit, host, visit_address, known_addresses, failures, crawl_delay in orphans:
+            until = now + self._delay(crawl_delay)
             if worker_died:
                 failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
                 if failures > _DEATHS_FORGIVEN:
-                    until = max(until, now + retry_after(failures - _DEATHS_FORGIVEN, work.RetryDelay))
+                    until = max(until, now + grown(failures - _DEATHS_FORGIVEN, work.RetryDelay))
             rows.append((until, until, failures, site, visit))
-            spared[f"host {host}"] = host_until
+            spared[f"host {host}"] = max(now + self._delay(crawl_delay), spared.get(f"host {host}", 0.0))
             used = addresses.get(visit) or visit_address or known_addresses
             spared.update((f"address {address}", address_until) for address in used.split(",") if address)
         self._writer.many(self._orphan, rows)
         self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
         self._sites.settle([row[3] for row in rows])
+
+    def _delay(self, crawl_delay: float) -> float:
+        """The delay that a host was being asked with, as far as the database knows."""
+        work = self._state.work
+        return max(work.HostDelay, min(crawl_delay, work.MaxCrawlDelay))
+
+    def note(self, record: PauseRecord) -> None:
+        self._pauses.note(record)
 
     def pauses_in_force(self, now: float) -> tuple[Pause, ...]:
         return self._pauses.in_force(now)

@@ -53,9 +53,10 @@ class SiteReport(_Report, frozen=True, kw_only=True):
 
 
 class SparedSite(_Report, frozen=True, kw_only=True):
-    """A site that is left alone for a while, and why."""
+    """A site, a host or an address that is left alone for a while, and why."""
 
     site: str
+    """`scheme://host[:port]`, `host NAME` or `address ADDRESS`."""
     until: float
     reason: str
     sentence: str
@@ -91,7 +92,7 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """Versions of URLs that are kept."""
     last_run: RunReport | None
     spared: tuple[SparedSite, ...]
-    """Those that wait longest come last; at most as many as were asked for."""
+    """Hosts and addresses, then sites; those that wait longest first; at most as many of each as were asked for."""
     top_sites: tuple[SiteReport, ...]
     """Most pages first; at most as many as were asked for."""
     due_now: int

@@ -25,7 +25,7 @@ from parcahyd.storage.report_records import (
     UrlStory,
 )
 from parcahyd.storage.stories import read_document, read_story, sentence_of
-from parcahyd.storage.tables import FAILED, documents, fetches, runs, seeds, sites, urls
+from parcahyd.storage.tables import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
 from parcahyd.storage.verification import findings
 
 __all__ = ["Reports"]
@@ -187,7 +187,13 @@ def _last_run(connection: Connection) -> RunReport | None:
 
 def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
     statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
+    of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
     return tuple(
+        SparedSite(
+            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+        )
+        for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
+    ) + tuple(
         SparedSite(
             site=origin(row.scheme, row.host, row.port),
             until=row.not_before,
@@ -195,7 +201,7 @@ def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, .
             sentence=sentence_of(row.reason),
             failures=row.failures,
         )
-        for row in connection.execute(statement.order_by(sites.c.not_before, sites.c.id).limit(top))
+        for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
     )
 
 

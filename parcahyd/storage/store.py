@@ -21,6 +21,7 @@ from parcahyd.core.records import (
     ExternRecord,
     Pair,
     Pause,
+    PauseRecord,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -156,6 +157,11 @@ class Store:
         with self._writer.transaction():
             self._leases.release(overs.values())
         self._state.close(overs)
+
+    def pause(self, record: PauseRecord) -> None:
+        """Notes who is to be left alone, and until when; of a visit that is over it changes nothing about its site."""
+        with self._writer.transaction():
+            self._leases.note(record)
 
     def abandon(self, visits: Sequence[int], now: float, addresses: Mapping[int, str] | None = None) -> None:
         """Ends visits whose worker is gone: host and address wait one full delay, since nobody knows what was asked.

@@ -138,6 +138,8 @@ def _robots(site: Any) -> RobotsFact | None:
         site.robots_fetched_at,
         site.robots_expires_at,
         site.robots_detail,
+        site.robots_failing_since,
+        site.robots_delay,
     )
 
 

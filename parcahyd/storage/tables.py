@@ -122,6 +122,8 @@ sites = Table(
     _time("robots_fetched_at"),
     _time("robots_expires_at"),
     _words("robots_detail"),
+    _time("robots_failing_since"),  # 0: the last attempt read it
+    Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
     _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
     Column("augmentation", LargeBinary),
     _time("not_before"),
@@ -268,6 +270,8 @@ pauses = Table(
     metadata,
     Column("subject", Text, primary_key=True),
     Column("not_before", Double, nullable=False),
+    _words("reason"),  # where it is more than the usual delay
+    Column("failures", Integer, nullable=False, server_default=_ZERO),  # such pauses in a row
     sqlite_with_rowid=False,
 )
 

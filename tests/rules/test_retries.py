@@ -6,7 +6,7 @@ import pytest
 
 from parcahyd.core.life_cycle import REASONS_OF, Event, Reason, State, move
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, failure, retry_after
+from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, failure
 
 
 @pytest.mark.parametrize("status", [200, 201, 203, 204, 226, 299, 304, *sorted(REDIRECTS)])
@@ -58,12 +58,3 @@ def test_every_failure_leads_to_a_state_that_may_carry_its_reason() -> None:
     for found in [BAD_REDIRECT, *map(failure, results)]:
         if found is not None:
             assert found.reason in REASONS_OF[move(State.KNOWN, found.event)]
-
-
-def test_waiting_doubles_up_to_a_day() -> None:
-    assert [retry_after(tries, 20.0) for tries in (1, 2, 3, 4)] == [20.0, 40.0, 80.0, 160.0]
-    assert retry_after(0, 20.0) == 20.0
-    assert retry_after(20, 20.0) == 86_400.0
-    assert retry_after(10**9, 20.0) == 86_400.0
-    assert retry_after(5, 0.0) == 0.0
-    assert retry_after(1, 1e9) == 86_400.0

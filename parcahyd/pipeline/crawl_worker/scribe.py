@@ -111,14 +111,14 @@ class Scribe:
             detail = f"{failed.reason.word}: {detail}"
             self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status)
         else:
-            due_at = self._schedule.retry(now, tries)
+            due_at = self._schedule.retry(now, failed.reason, tries, item.key)
             blank = failed.blank_address
             self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
 
     def no_robots(self, item: DueUrl, reason: Reason, detail: str, blank_address: bool, now: float) -> None:
         """The URL waits for its site's robots.txt, however often that takes."""
         tries = item.tries + 1
-        due_at = self._schedule.retry(now, tries)
+        due_at = self._schedule.retry(now, reason, tries, item.key)
         self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
 
     def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:

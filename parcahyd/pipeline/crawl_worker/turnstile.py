@@ -23,6 +23,9 @@ class _Passenger(Protocol):
     @property
     def address(self) -> str: ...
 
+    @property
+    def host_rule(self) -> tuple[float, int]: ...
+
 
 Passenger = TypeVar("Passenger", bound=_Passenger)
 
@@ -42,12 +45,12 @@ class _Line(Generic[Passenger]):
 class Turnstile(Generic[Passenger]):
     """Passes visits, at most one at a time in line per request they want to make.
 
-    `open` a visit's host and address, say that it has something to `ask`, call `pass_one` for whoever may go, `leave` when
-    the answer is there, and `close` at the end, which tells until when both must rest. Times are monotonic.
+    `open` a visit's host and address (a host has its own delay and number of connections), say that the visit has something to
+    `ask`, call `pass_one` for whoever may go, `leave` when the answer is there, and `close` at the end, which tells until when
+    both must rest. Times are monotonic.
     """
 
-    def __init__(self, host_delay: float, host_connections: int, address_delay: float, address_connections: int) -> None:
-        self._host_rule = host_delay, host_connections
+    def __init__(self, address_delay: float, address_connections: int) -> None:
         self._address_rule = address_delay, address_connections
         self._hosts: dict[str, _Line[Passenger]] = {}
         self._addresses: dict[str, _Line[Passenger]] = {}
@@ -56,14 +59,14 @@ class Turnstile(Generic[Passenger]):
 
     def open(self, visit: Passenger, host_not_before: float, address_not_before: float) -> None:
         for lines, name, rule, not_before in (
-            (self._hosts, visit.host, self._host_rule, host_not_before),
+            (self._hosts, visit.host, visit.host_rule, host_not_before),
             (self._addresses, visit.address, self._address_rule, address_not_before),
         ):
             line = lines.get(name)
             if line is None:
                 line = lines[name] = _Line(Gate(*rule))
             line.open += 1
-            line.gate.next_at = max(line.gate.next_at, not_before)
+            line.gate.hold(not_before)
 
     def ask(self, visit: Passenger) -> None:
         """The visit has one request ready. It must not stand in line already."""
@@ -90,9 +93,15 @@ class Turnstile(Generic[Passenger]):
                 address.waiting.append(visit)
                 self._queue(address, is_host=False)
                 continue
+            host = self._hosts[visit.host]
+            if host.gate.opens_at() > now:  # It was held while its visit stood in line at the address.
+                host.waiting.appendleft(visit)
+                host.queued = False
+                self._queue(host, is_host=True)
+                self._queue(line, is_host=False)
+                continue
             line.gate.enter(now)
             self._queue(line, is_host=False)
-            host = self._hosts[visit.host]
             host.gate.enter(now)
             host.queued = False
             self._queue(host, is_host=True)
@@ -107,6 +116,17 @@ class Turnstile(Generic[Passenger]):
         address = self._addresses[visit.address]
         address.gate.leave(now)
         self._queue(address, is_host=False)
+
+    def hold(self, visit: Passenger, host_until: float, address_until: float) -> None:
+        """Nobody asks this visit's host, or its address, before these times."""
+        self._hosts[visit.host].gate.hold(host_until)
+        self._addresses[visit.address].gate.hold(address_until)
+
+    def set_pace(self, visit: Passenger, delay: float) -> None:
+        """The host's requests keep this distance from now on; of several visits to it, the slowest counts."""
+        line = self._hosts[visit.host]
+        if delay > line.gate.delay or line.open == 1:
+            line.gate.set_delay(delay)
 
     def withdraw(self, visit: Passenger) -> None:
         """The visit wants nothing any more: take it out of every line."""

@@ -10,18 +10,22 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum
 
+import msgspec
+
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location, read_robots
+from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.refresh.schedule import Schedule
+from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.links import read_links
 from parcahyd.rules.media_type import is_html, recognise
+from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
 
@@ -32,6 +36,9 @@ _ROBOTS_HOPS = 5
 
 _FAULTS_IN_A_ROW = 5
 """So many requests without an answer, and the site is left alone for a while."""
+
+_BUSY = frozenset((429, 503))
+"""What servers answer that want to be left alone for a while."""
 
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
@@ -47,7 +54,7 @@ class AskKind(Enum):
 class Ask:
     """One request that a visit wants to make."""
 
-    __slots__ = ("errand", "hops", "item", "kind", "path")
+    __slots__ = ("errand", "hops", "item", "kind", "path", "started_at")
 
     def __init__(
         self, kind: AskKind, path: str, item: DueUrl | None = None, errand: Errand | None = None, hops: int = 0
@@ -57,6 +64,8 @@ class Ask:
         self.item = item
         self.errand = errand
         self.hops = hops
+        self.started_at = 0.0
+        """On the monotonic clock."""
 
 
 class Visit:
@@ -78,6 +87,9 @@ class Visit:
         self.failures = pair.failures
         self.spared_until = 0.0
         self.spared_for: Reason | None = None
+        self.asked_until = 0.0
+        """Until when the server wants its host to be left alone, until the worker has taken note of it."""
+        self.pace = Pace(work.HostDelay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
         self._room = room
         self._scribe = Scribe(assignment, work, emit)
@@ -99,6 +111,11 @@ class Visit:
         self._use_stored_robots(now)
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
+
+    @property
+    def host_rule(self) -> tuple[float, int]:
+        """The delay of its host, and how many requests may be under way there at once."""
+        return self.pace.delay, self._work.HostConnections
 
     @property
     def waiting(self) -> int:
@@ -196,6 +213,22 @@ class Visit:
             self._faults = 0
             self.failures = 0 if ask.kind is AskKind.PAGE and result.status < 400 else self.failures
         self._take(ask, result, failed, now)
+        if result.status in _BUSY and failed is None:
+            self._heed(result, now)
+
+    def _heed(self, result: DownloadResult, now: float) -> None:
+        """The server wants to be left alone: its host for as long as it says; where a 429 does not say, the site, longer
+        every time."""
+        seconds = retry_after(result.header("retry-after"), now)
+        if seconds is None:
+            if result.status != 429:
+                return  # An error like others.
+            failures = self.failures + (self.spared_for is None)
+            self.spare(Reason.ASKED_TO_WAIT, self._schedule.spare_site(now, failures, self.pair.site))
+            return
+        until = now + min(seconds, self._work.MaxRetryAfter)
+        self.asked_until = max(self.asked_until, until)
+        self.spare(Reason.ASKED_TO_WAIT, until)
 
     def stumbled(self, ask: Ask, error: Exception, now: float) -> str:
         """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
@@ -280,27 +313,43 @@ class Visit:
         if failed.final:
             return
         self._faults += 1
-        if self._faults >= _FAULTS_IN_A_ROW or result.status == 429:
-            self._spare(Reason.UNREACHABLE_SITE, now)
+        if self._faults >= _FAULTS_IN_A_ROW:
+            self._spare_unreachable(Reason.UNREACHABLE_SITE, now)
 
-    def _spare(self, reason: Reason, now: float) -> None:
+    def _spare_unreachable(self, reason: Reason, now: float) -> None:
         """Leave the site alone for a while that doubles with every visit that ends like this."""
+        self.spare(reason, self._schedule.spare_site(now, self.failures + 1, self.pair.site))
+
+    def spare(self, reason: Reason, until: float) -> None:
+        """End the visit, and leave the site alone until then."""
         if self.spared_for is None:
             self.failures += 1
+        if self.spared_for is None or reason is Reason.ASKED_TO_WAIT:
             self.spared_for = reason
-            self.spared_until = self._schedule.spare_site(now, self.failures)
+        self.spared_until = max(self.spared_until, until)
+        self.stop()
+
+    def put_off(self, until: float) -> None:
+        """End the visit without blame: its host or address is to be left alone until then."""
+        self.spared_until = max(self.spared_until, until)
         self.stop()
 
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 
     def _use_stored_robots(self, now: float) -> None:
         fact = self.pair.robots
-        if fact is None or fact.expires_at <= now:
-            return
-        if fact.status is RobotsStatus.ABSENT:
-            self._robots, self._robots_expire = ALLOW_ALL, fact.expires_at
-        elif fact.status is RobotsStatus.FOUND:
-            self._robots, self._robots_expire = Robots.parse(fact.text, self._work.UserAgent), fact.expires_at
+        if fact is not None and fact.expires_at > now:
+            self._obey(fact)
+
+    def _obey(self, fact: RobotsFact) -> None:
+        """Go by what is known of robots.txt, where it says whether anything may be asked for."""
+        if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
+            self._robots = Robots.parse(fact.text, self._work.UserAgent)
+            if self._robots.crawl_delay is not None:
+                self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
+        elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
+            self._robots = ALLOW_ALL
+        self._robots_expire = fact.expires_at
 
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
@@ -309,17 +358,20 @@ class Visit:
         if target.startswith(self.origin + "/"):
             self.ready = Ask(AskKind.ROBOTS, target[len(self.origin) :], hops=ask.hops + 1)
             return
-        if fact.status is RobotsStatus.FOUND:
-            self._robots = Robots.parse(fact.text, self._work.UserAgent)
-        elif fact.status is RobotsStatus.ABSENT:
-            self._robots = ALLOW_ALL
-        self._robots_expire = fact.expires_at
-        self._scribe.robots(fact, target)
+        if fact.status in (RobotsStatus.ERROR, RobotsStatus.UNREACHABLE):
+            fact = stale_robots(fact, self.pair.robots, self._work)
+        self._obey(fact)
+        self._scribe.robots(self._with_delay(fact), target)
         if self._robots is not None:
             return
         if fact.status is not RobotsStatus.AWAITED:
             self._robots_failure(fact, now)
         self.stop()
+
+    def _with_delay(self, fact: RobotsFact) -> RobotsFact:
+        if not fact.text:
+            return fact
+        return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self._work.UserAgent).crawl_delay or 0.0)
 
     def _robots_failure(self, fact: RobotsFact, now: float) -> None:
         """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
@@ -328,10 +380,10 @@ class Visit:
         if self._local_q:  # Empty when the run is being stopped.
             self._room.urls += 1
             self._scribe.no_robots(self._local_q.popleft(), reason, fact.detail, network, now)
-        self._spare(reason, now)
+        self._spare_unreachable(reason, now)
 
     def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         errand = ask.errand
         assert errand is not None  # noqa: S101 - every errand ask has its errand
         fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        self._scribe.errand(errand, fact, target)
+        self._scribe.errand(errand, self._with_delay(fact), target)

@@ -15,10 +15,11 @@ from math import inf
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
-from parcahyd.core.messages import BufferRecord, RequestProcessed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
 from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
-from parcahyd.core.records import Assignment, Pause, VisitOver
+from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
+from parcahyd.pipeline.crawl_worker.address_care import AddressCare
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
 from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Visit
@@ -27,6 +28,9 @@ __all__ = ["CrawlWorker"]
 
 _ROBOTS_MOST_BYTES = 5 * 1024 * 1024
 _KEYS_PER_LOCAL_URL = 5
+_LONGEST_IN_LINE = 60.0
+"""Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
+_SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 
 
 class CrawlWorker:
@@ -44,7 +48,7 @@ class CrawlWorker:
         clock: Clock,
         *,
         credit: int,
-        emit: Callable[[BufferRecord], int],
+        emit: Callable[[FromWorkerToUpdate], int],
         processed: Callable[[RequestProcessed], None],
         misbehaved: Callable[[str], None],
         wake: Callable[[float], None],
@@ -61,9 +65,8 @@ class CrawlWorker:
         self._wake = wake
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
-        self._turnstile: Turnstile[Visit] = Turnstile(
-            work.HostDelay, work.HostConnections, work.address_delay, work.address_connections
-        )
+        self._turnstile: Turnstile[Visit] = Turnstile(work.address_delay, work.address_connections)
+        self._care = AddressCare(work.RetryDelay)
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
         self._headers = (("User-Agent", work.UserAgent), ("Accept", "*/*"))
         self._requests = 0
@@ -136,8 +139,11 @@ class CrawlWorker:
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
         self._turnstile.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
+        self._care.opened(visit.address, assignment.address_failures)
         if self._stopping:
             visit.stop()
+        elif max(assignment.host_not_before, assignment.address_not_before) > now + _LONGEST_IN_LINE:
+            visit.put_off(max(assignment.host_not_before, assignment.address_not_before))
         elif visit.pair.scheme not in self._downloader.schemes:
             served = ", ".join(sorted(self._downloader.schemes))
             visit.refuse_all(Reason.SCHEME, f"{self._work.DownloaderClass} serves {served}", now)
@@ -163,12 +169,17 @@ class CrawlWorker:
             max_bytes=self._work.MaxBytes if is_page else _ROBOTS_MOST_BYTES,
         )
         self.on_the_wire += 1
+        ask.started_at = self._clock.monotonic()
         self._downloader.start(request, partial(self._done, visit, ask))
         self._go_on(visit, self._clock.now())
 
     def _done(self, visit: Visit, ask: Ask, result: DownloadResult) -> None:
         self.on_the_wire -= 1
         monotonic = self._clock.monotonic()
+        pace = visit.pace
+        delay = pace.delay
+        if pace.follows:
+            pace.answered(monotonic - ask.started_at)
         self._turnstile.leave(visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
@@ -186,6 +197,11 @@ class CrawlWorker:
             visit.answered(ask, result, foreign, now)
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
             self._misbehaved(visit.stumbled(ask, error, now))
+        if pace.delay != delay:
+            self._turnstile.set_pace(visit, pace.delay)
+        if visit.asked_until:
+            self._heed_wish(visit, now)
+        self._listen(visit, result, now)
         if ready is not None and visit.ready is None:
             self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
         elif ready is None and visit.ready is not None:
@@ -196,6 +212,47 @@ class CrawlWorker:
         self._go_on(visit, now)
         self.turn()
 
+    def _listen(self, visit: Visit, result: DownloadResult, now: float) -> None:
+        """Whether anybody answers at the visit's address."""
+        if result.fault is None:
+            self._care.answered(visit.address)
+        elif result.fault in _SILENCE:
+            self._heed_silence(visit, now)
+
+    def _heed_wish(self, visit: Visit, now: float) -> None:
+        """A server wants to be left alone: its host for as long as it says, its address within limits."""
+        until, visit.asked_until = visit.asked_until, 0.0
+        address_until = self._care.wished(visit.address, visit.host, until, now)
+        word = Reason.ASKED_TO_WAIT.word
+        host = Pause(f"host {visit.host}", until, word, visit.failures)
+        self._leave_alone(visit, host, Pause(f"address {visit.address}", address_until, word), now)
+
+    def _heed_silence(self, visit: Visit, now: float) -> None:
+        """A request got no answer: where that happens to several sites in a row, nobody is at home at their address."""
+        until = self._care.silent(visit.address, visit.pair.site, now)
+        if until is not None:
+            failures = self._care.failures(visit.address)
+            address = Pause(f"address {visit.address}", until, Reason.SILENT_ADDRESS.word, failures)
+            self._leave_alone(visit, Pause(f"host {visit.host}", now), address, now)
+
+    def _leave_alone(self, visit: Visit, host: Pause, address: Pause, now: float) -> None:
+        """Hold host and address, and have that committed at once; visits that would wait for long give up their place."""
+        shift = self._clock.monotonic() - now
+        self._turnstile.hold(visit, host.not_before + shift, address.not_before + shift)
+        until = max(visit.spared_until, host.not_before)
+        reason = visit.spared_for.word if visit.spared_for else ""
+        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.failures, reason, (host, address)))
+        for other, _ in list(self._visits.values()):
+            held = max(
+                host.not_before if other.host == visit.host else 0.0,
+                address.not_before if other.address == visit.address else 0.0,
+            )
+            if other is not visit and held > now + _LONGEST_IN_LINE:
+                self._turnstile.withdraw(other)
+                other.put_off(held)
+                if other.is_over:
+                    self._close(other)
+
     def _close(self, visit: Visit) -> None:
         del self._visits[visit.pair.visit]
         visit.close()
@@ -203,7 +260,11 @@ class CrawlWorker:
         host_rest, address_rest = self._turnstile.close(visit)
         pauses = (
             Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic)),
-            Pause(f"address {visit.address}", now + max(0.0, address_rest - monotonic)),
+            Pause(
+                f"address {visit.address}",
+                now + max(0.0, address_rest - monotonic),
+                failures=self._care.failures(visit.address),
+            ),
         )
         self._emit(
             VisitOver(
@@ -222,7 +283,7 @@ class CrawlWorker:
         )
         self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.requests, pauses))
 
-    def _emit(self, record: BufferRecord) -> None:
+    def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)
 
     @staticmethod

@@ -29,6 +29,8 @@ CREATE TABLE sites (
     robots_fetched_at DOUBLE PRECISION DEFAULT 0 NOT NULL,
     robots_expires_at DOUBLE PRECISION DEFAULT 0 NOT NULL,
     robots_detail TEXT DEFAULT '' NOT NULL,
+    robots_failing_since DOUBLE PRECISION DEFAULT 0 NOT NULL,
+    robots_delay DOUBLE PRECISION DEFAULT 0 NOT NULL,
     errand_until DOUBLE PRECISION DEFAULT 0 NOT NULL,
     augmentation BYTEA,
     not_before DOUBLE PRECISION DEFAULT 0 NOT NULL,
@@ -145,6 +147,8 @@ ALTER TABLE links ALTER COLUMN "content" SET STORAGE EXTERNAL;
 CREATE TABLE pauses (
     subject TEXT NOT NULL,
     not_before DOUBLE PRECISION NOT NULL,
+    reason TEXT DEFAULT '' NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (subject)
 );
 
@@ -371,8 +375,11 @@ UPDATE urls SET state=%s::SMALLINT, reason=%s::VARCHAR, due_at=%s, tries=%s::INT
 -- bad_batch.blank (site)
 UPDATE sites SET addresses='', addresses_expire=0 WHERE sites.id = %s::BIGINT;
 
--- errand_rows.set_robots (status, text, fetched_at, expires_at, detail, until, site)
-UPDATE sites SET robots_status=%s::VARCHAR, robots_text=%s, robots_fetched_at=%s, robots_expires_at=%s, robots_detail=%s::VARCHAR, errand_until=%s WHERE sites.id = %s::BIGINT;
+-- errand_rows.set_robots (status, text, fetched_at, expires_at, detail, failing_since, delay, until, site)
+UPDATE sites SET robots_status=%s::VARCHAR, robots_text=%s, robots_fetched_at=%s, robots_expires_at=%s, robots_detail=%s::VARCHAR, robots_failing_since=%s, robots_delay=%s, errand_until=%s WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.set_unread_robots (status, fetched_at, expires_at, detail, failing_since, until, site)
+UPDATE sites SET robots_status=%s::VARCHAR, robots_fetched_at=%s, robots_expires_at=%s, robots_detail=%s::VARCHAR, robots_failing_since=CASE WHEN (sites.robots_failing_since > 0) THEN sites.robots_failing_since ELSE %s END, errand_until=%s WHERE sites.id = %s::BIGINT;
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=%s WHERE sites.id = %s::BIGINT;
@@ -424,7 +431,7 @@ FROM sites
 WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < %s;
 
 -- leases.details (ids)
-SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
 FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
@@ -442,7 +449,7 @@ UPDATE sites SET addresses=%s::VARCHAR, addresses_expire=%s, not_before=%s, fail
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > %s) THEN sites.not_before ELSE %s END, failures=%s::INTEGER, visit=NULL, visit_address='' WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
 
 -- leases.visited ()
-SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures
+SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
 FROM sites
 WHERE sites.visit IS NOT NULL;
 
@@ -487,15 +494,18 @@ SELECT urls.key
 FROM urls
 WHERE urls.site_id = %s::BIGINT ORDER BY urls.key;
 
--- pause_rows.upsert (subject, not_before)
-INSERT INTO pauses (subject, not_before) VALUES (%s::VARCHAR, %s) ON CONFLICT (subject) DO UPDATE SET not_before = CASE WHEN (pauses.not_before > excluded.not_before) THEN pauses.not_before ELSE excluded.not_before END;
+-- pause_rows.upsert (subject, not_before, reason, failures)
+INSERT INTO pauses (subject, not_before, reason, failures) VALUES (%s::VARCHAR, %s, %s::VARCHAR, %s::INTEGER) ON CONFLICT (subject) DO UPDATE SET not_before = CASE WHEN (pauses.not_before > excluded.not_before) THEN pauses.not_before ELSE excluded.not_before END, reason = CASE WHEN (excluded.reason != '' OR excluded.not_before > pauses.not_before + 1) THEN excluded.reason ELSE pauses.reason END, failures = excluded.failures;
 
--- pause_rows.drop_over (now)
-DELETE FROM pauses WHERE pauses.not_before <= %s;
+-- pause_rows.drop_over (now, long_ago)
+DELETE FROM pauses WHERE pauses.not_before <= %s AND pauses.failures = 0 OR pauses.not_before <= %s;
 
 -- pause_rows.all ()
-SELECT pauses.subject, pauses.not_before
+SELECT pauses.subject, pauses.not_before, pauses.reason, pauses.failures
 FROM pauses ORDER BY pauses.subject;
+
+-- pause_rows.spare_site (until, until, new_failures, new_reason, site, its_visit)
+UPDATE sites SET not_before=CASE WHEN (sites.not_before > %s) THEN sites.not_before ELSE %s END, failures=%s::INTEGER, reason=%s::VARCHAR WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
 
 -- run_rows.last_settings ()
 SELECT runs.settings

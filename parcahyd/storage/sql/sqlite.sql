@@ -29,6 +29,8 @@ CREATE TABLE sites (
     robots_fetched_at DOUBLE DEFAULT 0 NOT NULL,
     robots_expires_at DOUBLE DEFAULT 0 NOT NULL,
     robots_detail TEXT DEFAULT '' NOT NULL,
+    robots_failing_since DOUBLE DEFAULT 0 NOT NULL,
+    robots_delay DOUBLE DEFAULT 0 NOT NULL,
     errand_until DOUBLE DEFAULT 0 NOT NULL,
     augmentation BLOB,
     not_before DOUBLE DEFAULT 0 NOT NULL,
@@ -140,6 +142,8 @@ CREATE TABLE links (
 CREATE TABLE pauses (
     subject TEXT NOT NULL,
     not_before DOUBLE NOT NULL,
+    reason TEXT DEFAULT '' NOT NULL,
+    failures INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (subject)
 )
  WITHOUT ROWID;
@@ -369,8 +373,11 @@ UPDATE urls SET state=?, reason=?, due_at=?, tries=?, status=?, checked_at=?, de
 -- bad_batch.blank (site)
 UPDATE sites SET addresses='', addresses_expire=0 WHERE sites.id = ?;
 
--- errand_rows.set_robots (status, text, fetched_at, expires_at, detail, until, site)
-UPDATE sites SET robots_status=?, robots_text=?, robots_fetched_at=?, robots_expires_at=?, robots_detail=?, errand_until=? WHERE sites.id = ?;
+-- errand_rows.set_robots (status, text, fetched_at, expires_at, detail, failing_since, delay, until, site)
+UPDATE sites SET robots_status=?, robots_text=?, robots_fetched_at=?, robots_expires_at=?, robots_detail=?, robots_failing_since=?, robots_delay=?, errand_until=? WHERE sites.id = ?;
+
+-- errand_rows.set_unread_robots (status, fetched_at, expires_at, detail, failing_since, until, site)
+UPDATE sites SET robots_status=?, robots_fetched_at=?, robots_expires_at=?, robots_detail=?, robots_failing_since=CASE WHEN (sites.robots_failing_since > 0) THEN sites.robots_failing_since ELSE ? END, errand_until=? WHERE sites.id = ?;
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=? WHERE sites.id = ?;
@@ -422,7 +429,7 @@ FROM sites
 WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < ?;
 
 -- leases.details (ids)
-SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
 FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM json_each(?) AS each_ids);
@@ -440,7 +447,7 @@ UPDATE sites SET addresses=?, addresses_expire=?, not_before=?, failures=?, reas
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > ?) THEN sites.not_before ELSE ? END, failures=?, visit=NULL, visit_address='' WHERE sites.id = ? AND sites.visit = ?;
 
 -- leases.visited ()
-SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures
+SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
 FROM sites
 WHERE sites.visit IS NOT NULL;
 
@@ -485,15 +492,18 @@ SELECT urls."key"
 FROM urls
 WHERE urls.site_id = ? ORDER BY urls."key";
 
--- pause_rows.upsert (subject, not_before)
-INSERT INTO pauses (subject, not_before) VALUES (?, ?) ON CONFLICT (subject) DO UPDATE SET not_before = CASE WHEN (pauses.not_before > excluded.not_before) THEN pauses.not_before ELSE excluded.not_before END;
+-- pause_rows.upsert (subject, not_before, reason, failures)
+INSERT INTO pauses (subject, not_before, reason, failures) VALUES (?, ?, ?, ?) ON CONFLICT (subject) DO UPDATE SET not_before = CASE WHEN (pauses.not_before > excluded.not_before) THEN pauses.not_before ELSE excluded.not_before END, reason = CASE WHEN (excluded.reason != '' OR excluded.not_before > pauses.not_before + 1) THEN excluded.reason ELSE pauses.reason END, failures = excluded.failures;
 
--- pause_rows.drop_over (now)
-DELETE FROM pauses WHERE pauses.not_before <= ?;
+-- pause_rows.drop_over (now, long_ago)
+DELETE FROM pauses WHERE pauses.not_before <= ? AND pauses.failures = 0 OR pauses.not_before <= ?;
 
 -- pause_rows.all ()
-SELECT pauses.subject, pauses.not_before
+SELECT pauses.subject, pauses.not_before, pauses.reason, pauses.failures
 FROM pauses ORDER BY pauses.subject;
+
+-- pause_rows.spare_site (until, until, new_failures, new_reason, site, its_visit)
+UPDATE sites SET not_before=CASE WHEN (sites.not_before > ?) THEN sites.not_before ELSE ? END, failures=?, reason=? WHERE sites.id = ? AND sites.visit = ?;
 
 -- run_rows.last_settings ()
 SELECT runs.settings

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, case, delete, select, update
 
-from parcahyd.storage.statements.definition import Definition, inserting
+from parcahyd.storage.statements.definition import ZERO, Definition, inserting
 from parcahyd.storage.statements.idioms import Idiom
 from parcahyd.storage.tables import errands, sites
 
 __all__ = ["definitions"]
 
-_FACTS = ("status", "text", "fetched_at", "expires_at", "detail")
+_FACTS = ("status", "text", "fetched_at", "expires_at", "detail", "failing_since", "delay")
 
 
 def definitions(idiom: Idiom) -> dict[str, Definition]:
@@ -21,6 +21,21 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
             .where(this_site)
             .values({**{f"robots_{name}": bindparam(name) for name in _FACTS}, "errand_until": bindparam("until")}),
             *(*_FACTS, "until", "site"),
+        ),
+        # Where it could not be read, the last copy stays, and so does the time since when.
+        "set_unread_robots": Definition(
+            update(sites)
+            .where(this_site)
+            .values(
+                {
+                    **{f"robots_{name}": bindparam(name) for name in _FACTS if name not in ("text", "failing_since", "delay")},
+                    "robots_failing_since": case(
+                        (sites.c.robots_failing_since > ZERO, sites.c.robots_failing_since), else_=bindparam("failing_since")
+                    ),
+                    "errand_until": bindparam("until"),
+                }
+            ),
+            *("status", "fetched_at", "expires_at", "detail", "failing_since", "until", "site"),
         ),
         "set_augmentation": Definition(
             update(sites).where(this_site).values(augmentation=bindparam("offers")), "offers", "site"

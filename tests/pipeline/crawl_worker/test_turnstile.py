@@ -12,7 +12,8 @@ from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
 
 
 class Traveller:
-    def __init__(self, host: str, address: str, requests: int) -> None:
+    def __init__(self, host: str, address: str, requests: int, host_rule: tuple[float, int] = (0.0, 1)) -> None:
+        self.host_rule = host_rule
         self.host = host
         self.address = address
         self.left = requests
@@ -25,12 +26,13 @@ def simulate(
     travellers: list[Traveller], rule: tuple[float, int, float, int], durations: list[float]
 ) -> dict[str, list[tuple[float, float]]]:
     """Let every traveller make its requests; returns the start and end of each, by host and by address."""
-    turnstile: Turnstile[Traveller] = Turnstile(*rule)
+    turnstile: Turnstile[Traveller] = Turnstile(*rule[2:])
     log: dict[str, list[tuple[float, float]]] = {}
     ends: list[Event] = []
     now = 0.0
     started = 0
     for traveller in travellers:
+        traveller.host_rule = rule[:2]
         turnstile.open(traveller, 0.0, 0.0)
         turnstile.ask(traveller)
     for _ in range(100_000):
@@ -80,7 +82,7 @@ def test_no_host_and_no_address_is_asked_too_soon_or_too_often(
 
 
 def test_not_before_times_hold() -> None:
-    turnstile: Turnstile[Traveller] = Turnstile(0.0, 1, 0.0, 1)
+    turnstile: Turnstile[Traveller] = Turnstile(0.0, 1)
     traveller = Traveller("h", "a", 1)
     turnstile.open(traveller, 5.0, 7.0)
     turnstile.ask(traveller)
@@ -90,8 +92,8 @@ def test_not_before_times_hold() -> None:
 
 
 def test_closing_tells_until_when_to_rest() -> None:
-    turnstile: Turnstile[Traveller] = Turnstile(1.0, 1, 0.1, 8)
-    traveller = Traveller("h", "a", 1)
+    turnstile: Turnstile[Traveller] = Turnstile(0.1, 8)
+    traveller = Traveller("h", "a", 1, (1.0, 1))
     turnstile.open(traveller, 0.0, 0.0)
     turnstile.ask(traveller)
     assert turnstile.pass_one(10.0) is traveller
@@ -100,7 +102,7 @@ def test_closing_tells_until_when_to_rest() -> None:
 
 
 def test_a_visit_that_withdraws_lets_the_next_of_its_host_pass() -> None:
-    turnstile: Turnstile[Traveller] = Turnstile(0.0, 1, 0.0, 1)
+    turnstile: Turnstile[Traveller] = Turnstile(0.0, 1)
     first, second = Traveller("h", "a", 1), Traveller("h", "b", 1)
     for traveller in (first, second):
         turnstile.open(traveller, 0.0, 5.0 if traveller is first else 0.0)

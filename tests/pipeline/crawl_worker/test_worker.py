@@ -12,7 +12,7 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.messages import BufferRecord, RequestProcessed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import (
     Assignment,
@@ -56,7 +56,7 @@ class World:
     def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9) -> None:
         self.time = 1000.0
         self.site = site
-        self.records: list[BufferRecord] = []
+        self.records: list[FromWorkerToUpdate] = []
         self.processed: list[RequestProcessed] = []
         self.misbehaved: list[str] = []
         self.asked: list[tuple[float, str]] = []
@@ -124,7 +124,7 @@ class World:
     def paths(self) -> list[str]:
         return [url.removeprefix("http://site.example") for _, url in self.asked]
 
-    def _emit(self, record: BufferRecord) -> int:
+    def _emit(self, record: FromWorkerToUpdate) -> int:
         self.records.append(record)
         return 100
 
@@ -221,7 +221,7 @@ def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool) 
     ]
     over = world.of(VisitOver)[0]
     assert over.not_before > world.time
-    assert over.reason == reason.word
+    assert over.reason == (Reason.ASKED_TO_WAIT if answer.status == 429 else reason).word
     assert over.addresses == (() if blank else (ADDRESS,))
 
 

@@ -1,0 +1,138 @@
+"""Servers that ask to be left alone are left alone, with everybody on their address, whatever happens to the crawler meanwhile.
+
+Silence is measured from the end of the answer that asked for it to the next arrival, both by the server's own clock, so a busy
+machine can only make it longer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.support.crawl import Crawl, CrawlFactory
+from tests.support.dns_server import DnsName, DnsServer
+from tests.support.generated_site import generated_site
+from tests.support.processes import end_all, marked_processes
+from tests.support.site_server import LogEntry, SiteServer
+from tests.support.sites import Answer, Page, Request, Site, html
+
+_HOSTS = ("one.test", "two.test", "three.test")
+_TOLERANCE = 0.010
+
+
+def _asks_once(site: Site, after: int, *headers: tuple[str, str], status: int = 429) -> None:
+    """Has the site answer one request, after so many others, with a wish to be left alone."""
+    asked = itertools.count()
+
+    def guarded(page: Page) -> Callable[[Request], Answer]:
+        def answer(request: Request) -> Answer:
+            if next(asked) == after:
+                return Answer(status=status, headers=headers)
+            return page(request) if callable(page) else page
+
+        return answer
+
+    site.pages = {target: guarded(page) for target, page in site.pages.items()}
+
+
+def _silence(log: list[LogEntry], status: int = 429) -> float:
+    """From the end of the answer with that status to whatever arrived next at the address."""
+    ordered = sorted(log, key=lambda entry: entry.arrived)
+    at = next(number for number, entry in enumerate(ordered) if entry.status == status)
+    return ordered[at + 1].arrived - ordered[at].ended
+
+
+def _settings(dns: DnsServer) -> dict[str, str | int | float | bool | list[str] | None]:
+    return {
+        "Map.Nameservers": [dns.nameserver],
+        "Work.HostConnections": 1,
+        "Work.AddressConnections": 1,
+        "Work.WaitForRetries": 30,
+        "Work.RetryDelay": 0.1,
+        "Work.MaxInstances": 2,
+    }
+
+
+def _wait_for(server: SiteServer, status: int) -> None:
+    deadline = time.monotonic() + 30
+    while not any(entry.status == status and entry.ended for entry in list(server.log)):
+        assert time.monotonic() < deadline, "the server was never asked often enough"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_silences_every_host_on_the_address(server: SiteServer, crawl: CrawlFactory, status: int) -> None:
+    listener = server.listen()
+    server.put("", generated_site(12))
+    _asks_once(server.site(), 10, ("Retry-After", "3"), status=status)
+    with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
+        running = crawl(_settings(dns))
+        running.run(*(listener.url(host=host) for host in _HOSTS), timeout=90)
+    assert _silence(server.log, status) >= 3 - _TOLERANCE
+    assert len(running.stored()) == 36
+    running.verify()
+
+
+def test_retry_after_outlives_a_kill(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(12))
+    _asks_once(server.site(), 10, ("Retry-After", "5"))
+    with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
+        running: Crawl = crawl_on(_settings(dns))
+        with running.start(*(listener.url(host=host) for host in _HOSTS)):
+            _wait_for(server, 429)
+            time.sleep(1)
+            end_all(marked_processes(running.mark))
+        assert [spared["reason"] for spared in running.status()["spared"]]
+        running.run(timeout=90)
+    assert _silence(server.log) >= 5 - _TOLERANCE
+    assert len(running.stored()) == 36
+    running.verify()
+
+
+def test_one_host_cannot_silence_its_neighbours_for_long(server: SiteServer, crawl: CrawlFactory) -> None:
+    """It is obeyed for an hour itself; its address, where others live, is left alone for a minute at most."""
+    listener = server.listen()
+    server.put("one.test", Site({"/": Answer(status=429, headers=(("Retry-After", "3600"),))}))
+    with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
+        running = crawl({**_settings(dns), "Work.WaitForRetries": 0})
+        running.run(listener.url(host=_HOSTS[0]))
+    spared = {entry["site"]: entry["until"] - time.time() for entry in running.status()["spared"]}
+    assert 3500 < spared["host one.test"] <= 3600
+    assert spared["address 127.0.0.1"] <= 60
+
+
+def test_a_longer_wish_than_allowed_counts_as_the_longest(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": Answer(status=503, headers=(("Retry-After", "999999999"),))}))
+    running = crawl({"Work.MaxRetryAfter": 100})
+    running.run(listener.url())
+    assert running.states() == {listener.url(): ("failed", "http-error")}
+    assert all(entry["until"] - time.time() <= 100 for entry in running.status()["spared"])
+
+
+def test_a_crawl_delay_is_obeyed_up_to_its_cap(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    pages: dict[str, Page] = {"/": html("Root", ["/a", "/b"]), "/a": html("A"), "/b": html("B")}
+    pages["/robots.txt"] = Answer(body=b"User-agent: *\nCrawl-delay: 30\n", headers=(("Content-Type", "text/plain"),))
+    server.put("", Site(pages))
+    running = crawl({"Work.MaxCrawlDelay": 0.5, "Work.HostConnections": 1})
+    running.run(listener.url())
+    assert len(running.stored()) == 3
+    log = sorted(server.log, key=lambda entry: entry.arrived)
+    assert min(after.arrived - before.ended for before, after in itertools.pairwise(log)) >= 0.5 - _TOLERANCE
+
+
+def test_a_slow_server_is_asked_more_slowly(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    slow = {target: replace(page, delay=0.6) for target, page in generated_site(5).pages.items() if isinstance(page, Answer)}
+    server.put("", Site({**slow, "/robots.txt": Answer(status=404, delay=0.6)}))
+    running = crawl({"Work.HostDelay": 0.05, "Work.HostConnections": 1, "Work.DelayFactor": 1, "Work.MaxHostDelay": 0.4})
+    running.run(listener.url())
+    assert len(running.stored()) == 5
+    log = sorted(server.log, key=lambda entry: entry.arrived)
+    assert min(after.arrived - before.ended for before, after in itertools.pairwise(log)) >= 0.4 - _TOLERANCE

@@ -1,0 +1,73 @@
+"""How long to leave somebody alone."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parcahyd.core.life_cycle import REASONS_OF, Reason, State
+from parcahyd.rules.backoff import LONGEST_WAIT, grown, retry_after, spread, wait_for_try
+
+NOW = 1_700_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("6", 6.0),
+        (" 120 ", 120.0),
+        ("1.5", 1.5),
+        ("0", 0.0),
+        ("", None),
+        ("-5", None),
+        ("soon", None),
+        ("1e9", None),
+        ("9" * 50, None),
+        (formatdate(NOW + 30, usegmt=True), 30.0),
+        (formatdate(NOW - 30, usegmt=True), 0.0),
+        ("Wed, 99 Foo 2015 07:28:00 GMT", None),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", None),
+    ],
+)
+def test_retry_after_by_seconds_and_by_date(header: str, seconds: float | None) -> None:
+    assert retry_after(header, NOW) == seconds
+
+
+@given(st.text())
+def test_no_header_raises(header: str) -> None:
+    wait = retry_after(header, NOW)
+    assert wait is None or wait >= 0.0
+
+
+def test_waiting_doubles_up_to_a_day() -> None:
+    assert [grown(failures, 20.0) for failures in (1, 2, 3, 4)] == [20.0, 40.0, 80.0, 160.0]
+    assert grown(0, 20.0) == 20.0
+    assert grown(20, 20.0) == LONGEST_WAIT
+    assert grown(10**9, 20.0, 3.0) == LONGEST_WAIT
+    assert grown(5, 0.0) == 0.0
+    assert grown(1, 1e9) == LONGEST_WAIT
+
+
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason in REASONS_OF[State.FAILED]])
+def test_every_further_try_waits_longer_whatever_the_reason(reason: Reason) -> None:
+    waits = [wait_for_try(reason, tries, 10.0) for tries in (1, 2, 3)]
+    assert waits == sorted(set(waits))
+    assert waits[0] >= 10.0
+
+
+def test_what_somebody_must_repair_waits_longer_than_what_passes_by_itself() -> None:
+    assert wait_for_try(Reason.RESET, 1, 20.0) < wait_for_try(Reason.CONNECT, 1, 20.0) < wait_for_try(Reason.TLS, 1, 20.0)
+
+
+@given(st.floats(0, 1e6), st.integers(), st.integers())
+def test_spreading_lengthens_by_a_quarter_at_most_and_repeats(seconds: float, key: int, tries: int) -> None:
+    longer = spread(seconds, key, tries)
+    assert seconds <= longer <= 1.25 * seconds
+    assert longer == spread(seconds, key, tries)
+
+
+def test_what_failed_together_is_not_tried_together() -> None:
+    assert len({spread(100.0, key, 1) for key in range(100)}) > 90
