@@ -28,7 +28,7 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "main"]
 
 PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
-COMMANDS = ("run", "status", "urls", "show", "explain", "verify", "config", "plugins", "completion")
+COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "config", "plugins", "completion")
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 

@@ -18,7 +18,9 @@ from parcahyd.storage.report_records import UrlStory
 __all__ = ["story_lines"]
 
 _NOT_READ = {
+    RobotsStatus.FOUND: "allowed: the site's robots.txt is empty",
     RobotsStatus.ABSENT: "allowed: the site has no robots.txt",
+    RobotsStatus.STALE: "allowed: robots.txt could not be read for longer than RobotsPatience",
     RobotsStatus.ERROR: "nothing may be fetched for now: the server answered robots.txt with an error",
     RobotsStatus.UNREACHABLE: "nothing may be fetched for now: robots.txt could not be fetched",
     RobotsStatus.AWAITED: "nothing may be fetched for now: robots.txt lies on another site and is awaited",
@@ -79,7 +81,7 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     read = f"read {moment(fact.fetched_at)}, " + (
         f"trusted until {moment(fact.expires_at)}" if fact.expires_at > now else "to be read again"
     )
-    if fact.status is not RobotsStatus.FOUND:
+    if fact.status not in (RobotsStatus.FOUND, RobotsStatus.STALE) or not fact.text:
         return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
     robots = Robots.parse(fact.text, configuration.work.UserAgent)
     rule = robots.line_for(url)

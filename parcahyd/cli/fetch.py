@@ -1,0 +1,139 @@
+"""`parcahyd fetch`: one visit, told in every detail, and nothing stored."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.wording import moment, plain, plural, size, span
+from parcahyd.core.errors import UserMistake
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
+
+if TYPE_CHECKING:
+    from parcahyd.cli.one_visit import Exchange, OneVisit
+    from parcahyd.config.schema import Configuration
+
+__all__ = ["command"]
+
+_LINKS = 20
+
+
+@click.command()
+@click.argument("url")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the document there.")
+@click.option("--links", "all_links", is_flag=True, help=f"List every link of the document, not only the first {_LINKS}.")
+@crawl_options
+def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: Path | None, all_links: bool) -> None:
+    """Visit one URL and tell everything about it; nothing is stored.
+
+    The host is resolved and its addresses are vetted, robots.txt is asked for and obeyed, and the document is read as a crawl
+    would read it. Redirects are shown, not followed to other sites. It knows nothing of a crawl that may be running, nor of the
+    delays that this one keeps.
+
+    \b
+    Examples:
+      parcahyd fetch https://www.example.org/
+      parcahyd fetch --output page.html --set Work.UserAgent=mybot/1.0 https://www.example.org/
+    """
+    configuration = read_configuration(folder, overrides)
+    from parcahyd.cli.one_visit import OneVisit
+    from parcahyd.rules.canonical_url import canonical
+
+    text = canonical(url)
+    if text is None:
+        raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
+    _say("url", text)
+    if text != url:
+        _say("given as", url)
+    visit = OneVisit(text, configuration, _tell)
+    resolved = visit.resolve()
+    if resolved.reason:
+        _say("address", f"none: {resolved.detail}. {Reason.of(resolved.reason).sentence}")
+        sys.exit(1)
+    for address in resolved.addresses:
+        _say("address", f"{address}, holds until {moment(resolved.expires_at)}")
+    visit.visit(resolved)
+    for label, line in _outcome(text, visit, configuration, all_links):
+        _say(label, line)
+    document = next((record for record in visit.records if isinstance(record, PageRecord) and not record.redirect), None)
+    if output is not None and document is not None:
+        output.write_bytes(document.body)
+        _say("written", str(output))
+    sys.exit(0 if any(isinstance(record, PageRecord) for record in visit.records) else 1)
+
+
+def _say(label: str, text: str) -> None:
+    click.echo(f"{label:10} {plain(text)}")
+
+
+def _tell(exchange: Exchange) -> None:
+    request, result = exchange.request, exchange.result
+    _say("GET", f"{request.url} at {request.address} port {request.port}")
+    for name, value in request.headers:
+        _say("", f"> {name}: {value}")
+    if result.fault is not None:
+        _say("", f"< {result.fault.value} after {span(exchange.seconds)}: {result.detail}")
+        return
+    _say("", f"< {result.status}, {size(len(result.body))} in {span(exchange.seconds)}")
+    for name, value in result.headers:
+        _say("", f"< {name}: {value}")
+
+
+def _outcome(url: str, visit: OneVisit, configuration: Configuration, all_links: bool) -> Iterator[tuple[str, str]]:
+    for record in visit.records:
+        if isinstance(record, SiteRecord):
+            yield from _robots(url, record, configuration)
+        elif isinstance(record, BadRecord):
+            yield "outcome", f"{record.reason}: {Reason.of(record.reason).sentence}"
+            if record.detail:
+                yield "", record.detail
+        elif isinstance(record, PauseRecord):
+            yield "pause", f"the server wants to be left alone until {moment(record.not_before)}"
+        elif isinstance(record, PageRecord):
+            yield from _page(record, all_links)
+    for sentence in visit.misbehaviours:
+        yield "plugin", sentence
+
+
+def _robots(url: str, record: SiteRecord, configuration: Configuration) -> Iterator[tuple[str, str]]:
+    from parcahyd.rules.robots import Robots, product_token
+
+    fact = record.robots
+    if fact is None:
+        return
+    if fact.status is not RobotsStatus.FOUND:
+        yield "robots", f"{fact.status.value} ({fact.detail})"
+        return
+    robots = Robots.parse(fact.text, configuration.work.UserAgent)
+    token = product_token(configuration.work.UserAgent)
+    rule = robots.line_for(url)
+    verdict = "allowed" if robots.allows(url) else "forbidden"
+    yield "robots", f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it")
+    if robots.crawl_delay is not None:
+        yield "", f"asks for {span(robots.crawl_delay)} between two requests"
+    for sitemap in robots.sitemaps:
+        yield "sitemap", sitemap
+
+
+def _page(record: PageRecord, all_links: bool) -> Iterator[tuple[str, str]]:
+    if record.redirect:
+        yield "outcome", f"redirect to {record.redirect}"
+        return
+    kind = "; charset=".join(word for word in (record.media_type, record.charset) if word)
+    yield "outcome", f"document of {plural(len(record.body), 'byte')}, {kind or 'of unknown type'}"
+    yield "sha-256", sha256(record.body).hexdigest()
+    if record.etag or record.modified:
+        yield "validators", " and ".join(word for word in (record.etag, record.modified) if word)
+    yield "links", f"{len(record.internal):,} to this site, {plural(len(record.external), 'link')} to others"
+    found = (*record.internal, *record.external)
+    for link in found if all_links else found[:_LINKS]:
+        yield "", link
+    if len(found) > _LINKS and not all_links:
+        yield "", f"and {len(found) - _LINKS:,} more (--links lists them)"

@@ -1,0 +1,112 @@
+"""A visit that asks for one URL and stores nothing: the boxes of a crawl, in this process, with somebody watching.
+
+`parcahyd fetch` is this with words. URL Mapper, Crawl Worker and plugins are those of a crawl, so what happens here is
+what would happen there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import msgspec
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
+from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
+from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
+from parcahyd.pipeline.url_mapper import UrlMapper
+from parcahyd.plugin_manager import PluginManager
+from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.rules.canonical_url import key_of, split
+from parcahyd.runtime.clock import SystemClock
+from parcahyd.topology import join_crawl_worker
+
+__all__ = ["Exchange", "OneVisit"]
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A request, its answer, and how many seconds that took."""
+
+    request: DownloadRequest
+    result: DownloadResult
+    seconds: float
+
+
+class OneVisit:
+    """Resolves the URL's host, then visits it. `watch` is told of every exchange as it ends."""
+
+    def __init__(self, url: str, configuration: Configuration, watch: Callable[[Exchange], None]) -> None:
+        self.number = 0
+        self.credit = 2**40
+        self.clock: Clock = SystemClock()
+        self.records: list[FromWorkerToUpdate] = []
+        self.misbehaviours: list[str] = []
+        scheme, host, port, path = split(url)
+        self._pair = Pair(1, 1, scheme, host, port, (DueUrl(key_of(path), path, seed=True),))
+        self._configuration = configuration
+        self._watch = watch
+        self._plugins = PluginManager.load(configuration)
+        self._loop = asyncio.new_event_loop()
+
+    def resolve(self) -> ResolvedPair:
+        """The host's addresses, vetted, or the reason why there are none."""
+        resolver = self._plugins.resolver()
+        try:
+            policy = AddressPolicy(self._configuration.map.AllowAddresses)
+            return UrlMapper(resolver, policy, self.clock).map([self._pair])[0]
+        finally:
+            resolver.close()
+
+    def visit(self, resolved: ResolvedPair) -> None:
+        """Asks for robots.txt and for the URL, at the first address; `records` holds what a crawl would store."""
+        downloader = self._plugins.downloader(self._loop)
+        worker = join_crawl_worker(self._configuration, _Watched(downloader, self.clock, self._watch), self)
+        self._turn = worker.turn
+        try:
+            address, expires_at = resolved.addresses[0], resolved.expires_at
+            self._loop.call_soon(worker.accept, [Assignment(self._pair, address, resolved.addresses, expires_at, pages=1)])
+            self._loop.run_forever()
+        finally:
+            downloader.close()
+            self._loop.close()
+
+    # --- the worker's ports --------------------------------------------------------------------------------------------
+
+    def send_record(self, record: FromWorkerToUpdate) -> int:
+        self.records.append(record)
+        return 0
+
+    def send_request_processed(self, message: RequestProcessed) -> None:  # noqa: ARG002 - a port
+        self._loop.stop()
+
+    def send_misbehaviour(self, sentence: str) -> None:
+        self.misbehaviours.append(sentence)
+
+    def wake(self, at: float) -> None:
+        self._loop.call_at(at, self._turn)
+
+
+class _Watched:
+    """A downloader that tells of every exchange."""
+
+    def __init__(self, downloader: Downloader, clock: Clock, watch: Callable[[Exchange], None]) -> None:
+        self.schemes = downloader.schemes
+        self._downloader = downloader
+        self._clock = clock
+        self._watch = watch
+
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        began = self._clock.monotonic()
+
+        def finished(result: DownloadResult) -> None:
+            self._watch(Exchange(request, result, self._clock.monotonic() - began))
+            done(result)
+
+        self._downloader.start(request, finished)
+
+    def cancel_all(self) -> None:
+        self._downloader.cancel_all()
+
+    def close(self) -> None:
+        self._downloader.close()
