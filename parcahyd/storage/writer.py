@@ -24,6 +24,7 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.kind = database.kind
         self.statements = sql_texts(database.kind)
         """Their texts by name; `storage.statements` has the order of their parameters."""
         self.lists = value_lists(database.kind)

@@ -46,6 +46,16 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
 
 
 @pytest.fixture
+def another_database(request: pytest.FixtureRequest, empty_database: str, tmp_path: Path) -> Iterator[str]:
+    """The URL of a second database of the same kind, without tables."""
+    if empty_database.startswith("sqlite"):
+        yield f"sqlite:///{tmp_path / 'another.db'}"
+        return
+    with fresh_database(request.getfixturevalue("postgres")) as url:
+        yield url
+
+
+@pytest.fixture
 def doomed_desk(empty_database: str) -> Iterator[Desk]:
     """A store whose database the test will damage."""
     desk = Desk(empty_database)

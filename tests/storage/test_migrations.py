@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sqlalchemy import inspect
 
 from parcahyd.core.errors import DatabaseMistake
-from parcahyd.storage.migrations import check_version, migrate
+from parcahyd.storage.migrations import MIGRATIONS, check_version, migrate
 from parcahyd.storage.opening import database_of
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.tables import metadata, runs, urls
@@ -18,6 +19,9 @@ from tests.storage.desk import Desk
 from tests.support.rows import open_engine
 
 A = "http://a.example/"
+
+_NEWEST = len(MIGRATIONS) + 1
+_OLDER = Path(__file__).parent / "older_tables"
 
 
 def _add_topic(writer: Writer) -> None:
@@ -56,9 +60,27 @@ def _tables(url: str) -> dict[str, set[str]]:
     return found
 
 
+def _description(url: str) -> dict[str, object]:
+    """Columns with their types and defaults, and indexes, of every table, in no particular order."""
+    engine = open_engine(url)
+    with engine.connect() as connection:
+        look = inspect(connection)
+        found = {
+            table: (
+                sorted(
+                    (str(one["name"]), str(one["type"]), one["nullable"], one["default"]) for one in look.get_columns(table)
+                ),
+                sorted((str(one["name"]), one["column_names"], one["unique"]) for one in look.get_indexes(table)),
+            )
+            for table in look.get_table_names()
+        }
+    engine.dispose()
+    return dict(found)
+
+
 @pytest.fixture
 def crawled(empty_database: str) -> str:
-    """A database of the first version with one URL."""
+    """A database of the newest version with one URL."""
     desk = Desk(empty_database)
     desk.begin()
     desk.seed(A)
@@ -68,44 +90,60 @@ def crawled(empty_database: str) -> str:
 
 def test_a_new_database_has_every_table_and_the_newest_version(empty_database: str) -> None:
     with _writer(empty_database) as writer:
-        migrate(writer, (_add_topic, _name_topics))
-        assert _version(writer) == 3
+        migrate(writer, (*MIGRATIONS, _add_topic, _name_topics))
+        assert _version(writer) == _NEWEST + 2
     assert _tables(empty_database) == {name: set(table.c.keys()) for name, table in metadata.tables.items()}
 
 
 def test_an_older_database_is_brought_up_to_date_with_its_rows(crawled: str) -> None:
     with _writer(crawled) as writer:
         for steps in ((_add_topic,), (_add_topic, _name_topics), (_add_topic, _name_topics)):
-            migrate(writer, steps)
-        assert _version(writer) == 3
+            migrate(writer, (*MIGRATIONS, *steps))
+        assert _version(writer) == _NEWEST + 2
         with writer.transaction():
             assert writer.rows("SELECT path, topic FROM urls") == [("/", "sports")]
+
+
+@pytest.mark.parametrize("version", range(1, _NEWEST))
+def test_tables_of_every_older_version_become_those_of_a_new_database(
+    empty_database: str, another_database: str, version: int
+) -> None:
+    with _writer(empty_database) as writer:
+        with writer.transaction():
+            for sql in (_OLDER / f"version-{version}-{writer.kind}.sql").read_text().split(";\n"):
+                if sql.strip():
+                    writer.run(sql)
+            writer.run(writer.statements["migrations.insert_version"], version)
+        migrate(writer)
+    with _writer(another_database) as writer:
+        migrate(writer)
+    assert _description(empty_database) == _description(another_database)
 
 
 def test_a_migration_that_fails_leaves_the_older_version(crawled: str) -> None:
     with _writer(crawled) as writer:
         with pytest.raises(DatabaseMistake, match="nowhere"):
-            migrate(writer, (_add_topic, _stumble))
-        assert _version(writer) == 1
+            migrate(writer, (*MIGRATIONS, _add_topic, _stumble))
+        assert _version(writer) == _NEWEST
     assert _tables(crawled)["urls"] == set(urls.c.keys())
 
 
 def test_a_newer_database_is_not_touched(crawled: str) -> None:
     with _writer(crawled) as writer:
-        migrate(writer, (_add_topic,))
+        migrate(writer, (*MIGRATIONS, _add_topic))
     desk = Desk(crawled)
-    with pytest.raises(DatabaseMistake, match="version 2") as mistake:
+    with pytest.raises(DatabaseMistake, match=f"version {_NEWEST + 1}") as mistake:
         desk.begin()
     assert mistake.value.remedy == "use a newer parcahyd"
     assert len(desk.rows(runs)) == 1
     desk.close()
-    with pytest.raises(DatabaseMistake, match="version 2"):
+    with pytest.raises(DatabaseMistake, match=f"version {_NEWEST + 1}"):
         Reports.open(crawled)
 
 
 def test_a_reader_asks_for_a_run_where_the_tables_are_older(crawled: str) -> None:
     with _writer(crawled) as writer, pytest.raises(DatabaseMistake, match="older") as mistake:
-        check_version(writer.statements, writer.rows, (_add_topic,))
+        check_version(writer.statements, writer.rows, (*MIGRATIONS, _add_topic))
     assert "parcahyd run" in mistake.value.remedy
 
 

@@ -1,0 +1,26 @@
+"""The steps from each version of the tables to the next, as they were then: a step is never changed once it was released."""
+
+from __future__ import annotations
+
+from parcahyd.storage.writer import Writer
+
+__all__ = ["to_version_2"]
+
+_TYPES = {
+    "sqlite": {"moment": "DOUBLE", "bytes": "BLOB"},
+    "postgresql": {"moment": "DOUBLE PRECISION", "bytes": "BYTEA"},
+}
+
+
+def to_version_2(writer: Writer) -> None:
+    """What makes a crawl polite and correct on the real web."""
+    _add(writer, "sites", "robots_failing_since", "moment DEFAULT 0 NOT NULL")
+    _add(writer, "sites", "robots_delay", "moment DEFAULT 0 NOT NULL")
+    _add(writer, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
+    _add(writer, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
+
+
+def _add(writer: Writer, table: str, column: str, description: str) -> None:
+    """Adds a column; its type is the first word of the description, one of `_TYPES` or a word that both databases know."""
+    kind, _, rest = description.partition(" ")
+    writer.run(f"ALTER TABLE {table} ADD COLUMN {column} {_TYPES[writer.kind].get(kind, kind)} {rest}".rstrip())
