@@ -71,34 +71,32 @@ def _within_limit(data: bytes, faults: tuple[str, ...]) -> Plain:
 def _inflated(body: bytes) -> Plain:
     """What the gzip members hold, up to the limit or to the first damage; padding after the last member is ignored."""
     pieces: list[bytes] = []
-    room = MAX_DECODED
+    position, room = 0, MAX_DECODED + 1
     for _ in range(_MAX_MEMBERS):
-        stream = zlib.decompressobj(wbits=31)
-        rest, fault = _inflate_member(stream, body, pieces, room)
-        room = MAX_DECODED - sum(map(len, pieces))
-        if room < 0:
+        position, room = _inflate_member(body, position, pieces, room)
+        if not room:
             return _within_limit(b"".join(pieces), ())
-        if fault or not rest.startswith(_GZIP):
-            return Plain(b"".join(pieces), False, (_DAMAGED,) if fault else ())
-        body = rest
+        if position < 0:
+            return Plain(b"".join(pieces), False, (_DAMAGED,))
+        if not body.startswith(_GZIP, position):
+            return Plain(b"".join(pieces), False, ())
     return Plain(b"".join(pieces), True, (_MEMBERS,))
 
 
-def _inflate_member(stream: zlib._Decompress, body: bytes, pieces: list[bytes], room: int) -> tuple[bytes, bool]:
-    """Appends what one member holds, at most a byte more than `room`; gives what follows it, and whether it is damaged."""
-    room += 1
-    for start in range(0, len(body), _PIECE):
+def _inflate_member(body: bytes, position: int, pieces: list[bytes], room: int) -> tuple[int, int]:
+    """Appends what the member at `position` holds; gives where it ends (-1 if it is damaged) and the room that is left."""
+    stream = zlib.decompressobj(wbits=31)
+    for start in range(position, len(body), _PIECE):
+        end = min(start + _PIECE, len(body))
         try:
-            piece = stream.decompress(body[start : start + _PIECE], room)
+            piece = stream.decompress(body[start:end], room)
         except zlib.error:
-            return b"", True
+            return -1, room
         pieces.append(piece)
         room -= len(piece)
-        if room <= 0:
-            return b"", False
-        if stream.eof:
-            return stream.unused_data + body[start + _PIECE :], False
-    return b"", True
+        if stream.eof or not room:
+            return end - len(stream.unused_data), room
+    return -1, room
 
 
 def _codec_of(data: bytes, charset: str) -> str:

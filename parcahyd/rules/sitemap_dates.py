@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 
 __all__ = ["moment"]
 
@@ -27,7 +28,7 @@ _RFC_822 = re.compile(
     r"(?: ([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?+ ?([+-][0-9]{2}:?+[0-9]{2}|[A-Za-z]{1,5})?+)?+"
 ).fullmatch
 _BLANKS = re.compile(r"\s++")
-_MONTHS = {name: month for month, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
+_MONTHS = {name: str(month) for month, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
 _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
 """Hours that the named zones of RFC 822 are ahead of UTC; other names are UTC or tell nothing (RFC 2822, section 4.3)."""
 
@@ -36,51 +37,50 @@ def moment(text: str) -> float | None:
     """Seconds since the epoch; None where the text is no date, or an absurd one."""
     if not text or len(text) > _LONGEST:
         return None
-    text = _BLANKS.sub(" ", text).strip()
-    found = _W3C(text)
+    found = _W3C(text) or _W3C(text := _BLANKS.sub(" ", text).strip())
     if found:
         year, month, day, hour, minute, second, fraction, zone = found.groups()
-        whole = _seconds(int(year), int(month or 1), int(day or 1), hour, minute, second, zone or "")
-        return whole if whole is None or not fraction else whole + float(f"0.{fraction}")
-    found = _RFC_822(text)
-    if not found:
+        fraction = f"0.{fraction}" if fraction else "0"
+    elif found := _RFC_822(text):
+        day, month, year, hour, minute, second, zone = found.groups()
+        year, month, fraction = _full_year(year), _MONTHS.get(month.lower(), "0"), "0"
+    else:
         return None
-    day, name, year, hour, minute, second, zone = found.groups()
-    return _seconds(_full_year(year), _MONTHS.get(name.lower(), 0), int(day), hour, minute, second, zone or "")
+    midnight = _midnight(year, month or "1", day or "1")
+    ahead = _ahead_of_utc(zone or "")
+    if midnight is None or ahead is None:
+        return None
+    if hour is None:
+        return midnight
+    clock = int(hour) * 3600 + int(minute) * 60 + int(second or 0)
+    is_time = int(hour) < 24 and int(minute) < 60 and int(second or 0) <= 60  # 60 is a leap second
+    return midnight + clock + float(fraction) - ahead if is_time else None
 
 
-def _seconds(
-    year: int, month: int, day: int, hour: str | None, minute: str | None, second: str | None, zone: str
-) -> float | None:
-    if not _FIRST_YEAR <= year <= _LAST_YEAR:
-        return None
-    clock = _clock(int(hour or 0), int(minute or 0), int(second or 0))
-    ahead = _ahead_of_utc(zone)
-    if clock is None or ahead is None:
+@lru_cache(maxsize=4096)  # a sitemap has few days and zones, and to check a date costs more than all else
+def _midnight(year: str, month: str, day: str) -> float | None:
+    """The day's first second in UTC."""
+    if not _FIRST_YEAR <= int(year) <= _LAST_YEAR:
         return None
     try:
-        days = date(year, month, day).toordinal() - _EPOCH
+        return (date(int(year), int(month), int(day)).toordinal() - _EPOCH) * 86_400.0
     except ValueError:
         return None
-    return float(days * 86_400 + clock - ahead)
 
 
-def _clock(hour: int, minute: int, second: int) -> int | None:
-    """The second of the day; a leap second (60) is the first of the next minute."""
-    return hour * 3600 + minute * 60 + second if hour < 24 and minute < 60 and second <= 60 else None
-
-
+@lru_cache(maxsize=256)
 def _ahead_of_utc(zone: str) -> int | None:
+    """Seconds; None where no place on earth has such a zone."""
     if zone[:1] not in ("+", "-"):
         return _ZONES.get(zone.lower(), 0) * 3600
-    digits = zone[1:].replace(":", "")
-    seconds = int(digits[:2]) * 3600 + int(digits[2:] or 0) * 60
-    if seconds > 14 * 3600 or int(digits[2:] or 0) > 59:
+    hours, minutes = int(zone[1:3]), int(zone[3:].removeprefix(":") or 0)
+    if minutes > 59 or hours * 60 + minutes > 14 * 60:
         return None
-    return -seconds if zone[0] == "-" else seconds
+    return (hours * 60 + minutes) * (-60 if zone[0] == "-" else 60)
 
 
-def _full_year(digits: str) -> int:
+def _full_year(digits: str) -> str:
     """Two digits are the years from 1969 to 2068, as POSIX reads them."""
-    year = int(digits)
-    return year if len(digits) == 4 else year + (1900 if year >= 69 else 2000)
+    if len(digits) == 4:
+        return digits
+    return f"19{digits}" if digits >= "69" else f"20{digits}"

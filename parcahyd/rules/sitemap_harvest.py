@@ -60,17 +60,13 @@ class Harvest:
         "_aside",
         "_aside_depth",
         "_base",
-        "_date",
         "_field",
-        "_field_action",
-        "_guid",
+        "_fields",
         "_hrefs",
         "_is_lenient",
-        "_is_permalink",
         "_item",
         "_item_base",
-        "_lesser_date",
-        "_location",
+        "_meaning",
         "_meanings",
         "_outer",
         "_spelt",
@@ -85,7 +81,7 @@ class Harvest:
     def __init__(self, *, is_lenient: bool) -> None:
         self.kind = Kind.NONE
         self.parts: list[str] = []
-        """The text since the last tag; within a field, since the field's tag."""
+        """The text since the last tag; within a field, since the field's tag. If lenient, never blank text."""
         self.pages: dict[str, float | None] = {}
         """By location, in document order: when it changed, as the file says."""
         self.alternates: dict[str, float | None] = {}
@@ -98,9 +94,11 @@ class Harvest:
         self._meanings: dict[str, int] = {}
         self._aside = ""
         self._aside_depth = 0
-        self._base = ""
+        self._item = self._item_base = self._base = ""
         self._field = ""
-        self._begin_item("")
+        self._meaning = 0
+        self._fields: dict[int, str] = {}
+        self._hrefs: list[str] = []
 
     def open(self, name: str, attributes: Sequence[str]) -> None:
         """A start tag, with names and values of its attributes by turns."""
@@ -117,11 +115,11 @@ class Harvest:
             self._begin(local, attributes)
         meaning = self._meanings.get(local, ASIDE)
         if meaning <= GUID:
-            self._field, self._field_action = local, meaning
-            self._is_permalink = meaning != GUID or _attribute(attributes, "ispermalink").lower() != "false"
+            if meaning != GUID or _attribute(attributes, "ispermalink").lower() != "false":
+                self._field, self._meaning = local, meaning
         elif meaning >= PAGE:
-            self._begin_item(local)
-            self._item_base = _attribute(attributes, "xml:base")
+            self._item, self._meanings = local, INNER[local]
+            self._item_base = _attribute(attributes, "xml:base") if attributes else ""
         elif meaning == HREF:
             self._take_href(attributes)
         elif meaning == ASIDE:
@@ -130,7 +128,7 @@ class Harvest:
     def close(self, name: str) -> None:
         """An end tag."""
         local = self._spelt.get(name) or self._learn(name)
-        if self._field == local:
+        if local == self._field:
             self._end_field()
             return
         if self._is_lenient and local == self._item:
@@ -147,8 +145,9 @@ class Harvest:
         self.parts.clear()
 
     def finish(self) -> None:
-        """The document ends, perhaps in the middle of an item; its location counts if it is whole."""
+        """The document ends, perhaps in the middle of an item; its location counts if its field was closed."""
         if self._item and not self._field:
+            self.parts.clear()
             self._end_item()
 
     def add(self, locations: dict[str, float | None], location: str, lastmod: float | None) -> None:
@@ -171,41 +170,29 @@ class Harvest:
         self._outer = self._meanings = OUTER[kind]
         self._base = _attribute(attributes, "xml:base")
 
-    def _begin_item(self, local: str) -> None:
-        """Into an item, or out of one if the name is empty."""
-        self._item = local
-        self._meanings = INNER[local] if local else self._outer
-        self._field = self._location = self._date = self._lesser_date = self._guid = self._item_base = ""
-        self._field_action = 0
-        self._hrefs: list[str] = []
-        self._is_permalink = True
-
     def _end_field(self) -> None:
-        action, self._field = self._field_action if self._field else 0, ""
+        """The first text of a kind counts."""
+        if not self._field:
+            return
+        self._field = ""
         text = "".join(self.parts).strip()
         self.parts.clear()
-        if not text or not action:
+        if not text:
             return
-        if action == LOCATION:
-            if self._item:
-                self._location = self._location or text
-            else:
-                self.add(self.pages, text, None)
-        elif action == DATE:
-            self._date = self._date or text
-        elif action == LESSER_DATE:
-            self._lesser_date = self._lesser_date or text
-        elif self._is_permalink and _WEB(text):
-            self._guid = text
+        if self._item:
+            self._fields.setdefault(self._meaning, text)
+        else:
+            self.add(self.pages, text, None)
 
     def _end_item(self) -> None:
-        """A `sitemap` or `url` that holds its location without a `loc` is seen in the wild, too."""
-        item, lastmod, hrefs = self._item, moment(self._date or self._lesser_date), self._hrefs
-        location = self._location or self._guid
-        if not location and item in ("url", "sitemap"):
-            location = "".join(self.parts).strip()
-        self._begin_item("")
-        if location:
+        item, fields, hrefs = self._item, self._fields, self._hrefs
+        self._item, self._meanings, self._fields, self._hrefs = "", self._outer, {}, []
+        lastmod = moment(fields.get(DATE) or fields.get(LESSER_DATE, ""))
+        location = fields.get(LOCATION)
+        if location is None:
+            # A `sitemap` without `loc` around its location is seen in the wild, too.
+            location = fields.get(GUID, "") if item == "item" else "".join(self.parts).strip() if item != "entry" else ""
+        if location and (item != "item" or LOCATION in fields or _WEB(location)):
             self.add(self.children if item == "sitemap" else self.pages, location, lastmod)
         for href in hrefs:
             self.add(self.pages, href, lastmod)
@@ -234,14 +221,14 @@ class Harvest:
 
     def _mend_before(self, local: str) -> None:
         """Ends a field that has its text and was not closed; a new item ends everything that is open."""
+        if self._field and not self.parts:
+            return
         if self._outer.get(local, 0) >= PAGE:
-            if self._field and not "".join(self.parts).strip():
-                return
             self._end_field()
             self._aside = ""
             if self._item:
                 self._end_item()
-        elif self._field and (local in self._meanings or local in self._outer) and "".join(self.parts).strip():
+        elif local in self._meanings:
             self._end_field()
 
     def _learn(self, name: str) -> str:

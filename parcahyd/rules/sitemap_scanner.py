@@ -56,7 +56,7 @@ def scan(data: bytes, harvest: Harvest, start: int = 0) -> None:
             _take_tag(tag, harvest)
         elif tag[_CDATA]:
             close = data.find(b"]]>", position)
-            harvest.parts.append(_decoded(data[position : close if close >= 0 else end]))
+            _append(_decoded(data[position : close if close >= 0 else end]), harvest)
             position = close + 3 if close >= 0 else end
         elif tag[_COMMENT]:
             close = data.find(b"-->", position)
@@ -66,7 +66,12 @@ def scan(data: bytes, harvest: Harvest, start: int = 0) -> None:
 def _take_text(raw: bytes, harvest: Harvest) -> None:
     if not raw.isspace():
         text = _decoded(raw)
-        harvest.parts.append(_REFERENCE.sub(_character, text) if "&" in text else text)
+        _append(_REFERENCE.sub(_character, text) if "&" in text else text, harvest)
+
+
+def _append(text: str, harvest: Harvest) -> None:
+    if text and not text.isspace():
+        harvest.parts.append(text)
 
 
 def _take_tag(tag: re.Match[bytes], harvest: Harvest) -> None:
