@@ -1,8 +1,9 @@
 """Sitemaps and feeds as tables of links: which pages a site names, and when each changed, before any of them is asked for.
 
 What a file is, its content tells: a sitemap or an index of sitemaps (sitemaps.org), a list of addresses, RSS 0.9 to 2.0, Atom;
-each plain or as gzip. XML is read by expat; what is no XML is read again by a scanner that forgives (`sitemap_scanner`). Not
-followed: images, videos and news of the extensions, enclosures and comments of feeds, and whatever a feed says about itself.
+each plain or as gzip. The usual sitemap is read at a glance and other XML by expat; what is no XML is read again by a scanner
+that forgives (`sitemap_scanner`). Not followed: images, videos and news of the extensions, enclosures and comments of feeds,
+and whatever a feed says about itself.
 
 Authors are adversaries: bytes, tags, locations and their length are bounded, time is linear in the bytes, nothing is declared
 or fetched, and no input raises. A file that lists itself is a matter of `sitemap_walk`, which also says whose pages a sitemap
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from parcahyd.rules.sitemap_bytes import MAX_DECODED, plain_utf8
 from parcahyd.rules.sitemap_elements import Kind
+from parcahyd.rules.sitemap_glance import read_at_a_glance
 from parcahyd.rules.sitemap_harvest import MAX_ENTRIES, MAX_LOCATION, ForeignRoot, Harvest, HarvestFull
 from parcahyd.rules.sitemap_scanner import find_root, scan
 from parcahyd.rules.sitemap_xml import read_strictly
@@ -87,6 +89,9 @@ def _within_tags(data: bytes) -> bytes:
 def _read_xml(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
     harvest = Harvest(is_lenient=False)
     try:
+        if read_at_a_glance(data, harvest):
+            return _sitemap(harvest, was_cut, faults)
+        harvest = Harvest(is_lenient=False)
         fault = read_strictly(data, harvest, is_whole=not was_cut)
     except HarvestFull:
         return _sitemap(harvest, True, faults)

@@ -35,8 +35,11 @@ _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst
 
 def moment(text: str) -> float | None:
     """Seconds since the epoch; None where the text is no date, or an absurd one."""
-    if not text or len(text) > _LONGEST:
-        return None
+    return _moment(text) if 0 < len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4096)  # the pages of a site share many dates
+def _moment(text: str) -> float | None:
     found = _W3C(text) or _W3C(text := _BLANKS.sub(" ", text).strip())
     if found:
         year, month, day, hour, minute, second, fraction, zone = found.groups()

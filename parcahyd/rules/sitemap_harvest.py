@@ -53,8 +53,7 @@ _WEB = re.compile("https?://", re.IGNORECASE).match
 
 
 class Harvest:
-    """Gathers from one file. `open`, `close` and `parts.append` are handed to a parser, so text is only kept until the next
-    tag."""
+    """Gathers from one file: `open`, `close` and `parts.append` are what a parser calls for start tags, end tags and text."""
 
     __slots__ = (
         "_aside",
@@ -188,14 +187,18 @@ class Harvest:
         item, fields, hrefs = self._item, self._fields, self._hrefs
         self._item, self._meanings, self._fields, self._hrefs = "", self._outer, {}, []
         lastmod = moment(fields.get(DATE) or fields.get(LESSER_DATE, ""))
-        location = fields.get(LOCATION)
-        if location is None:
-            # A `sitemap` without `loc` around its location is seen in the wild, too.
-            location = fields.get(GUID, "") if item == "item" else "".join(self.parts).strip() if item != "entry" else ""
-        if location and (item != "item" or LOCATION in fields or _WEB(location)):
+        location = fields.get(LOCATION) or self._makeshift(item, fields)
+        if location:
             self.add(self.children if item == "sitemap" else self.pages, location, lastmod)
         for href in hrefs:
             self.add(self.pages, href, lastmod)
+
+    def _makeshift(self, item: str, fields: dict[int, str]) -> str:
+        """Where no field holds the location: the bare text of a `sitemap` or `url`, as seen in the wild; a guid that is one."""
+        if item in ("sitemap", "url"):
+            return "".join(self.parts).strip()
+        guid = fields.get(GUID, "")
+        return guid if _WEB(guid) else ""
 
     def _take_href(self, attributes: Sequence[str]) -> None:
         """A `link` element that leads to the page or to another version of it; not to the feed, an enclosure, a comment."""
@@ -228,7 +231,7 @@ class Harvest:
             self._aside = ""
             if self._item:
                 self._end_item()
-        elif local in self._meanings:
+        elif self._field and local in self._meanings:
             self._end_field()
 
     def _learn(self, name: str) -> str:

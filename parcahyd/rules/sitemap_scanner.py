@@ -21,8 +21,8 @@ _ROOT = re.compile(
 )
 _FIRST_TAG = re.compile(rb"<(?:[A-Za-z0-9_-]{1,32}:)?[A-Za-z]")
 _ROOTLESS = re.compile(rb"<(?:[A-Za-z0-9_-]{1,32}:)?(?:url|sitemap|channel|entry)[\t\n\r />]", re.IGNORECASE)
-_TAG = re.compile(rb"<(?:(!\[CDATA\[)|(!--)|[!?][^>]*+>?+|(/?+)([A-Za-z_][A-Za-z0-9_.:-]{0,63}+)([^<>]*+)>?+|)")
-_CDATA, _COMMENT, _SLASH, _NAME, _REST = range(1, 6)
+# A text, and the tag that ends it.
+_TOKEN = re.compile(rb"([^<]*+)(?:<(?:(/?+)([A-Za-z_][A-Za-z0-9_.:-]{0,63}+)([^<>]*+)>?+|(!\[CDATA\[)|(!--)|[!?][^>]*+>?+|))?+")
 _ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]{0,63}+)\s*+=\s*+(?:\"([^\"]*+)\"?+|'([^']*+)'?+|([^\s\"']++))")
 _REFERENCE = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
 _STRAY_BYTE = re.compile("[\udc80-\udcff]")
@@ -43,30 +43,25 @@ def scan(data: bytes, harvest: Harvest, start: int = 0) -> None:
     """Feeds the harvest from `start` on. Raises HarvestFull, and ForeignRoot if that is no place that `find_root` gave."""
     position, end = start, len(data)
     while position < end:
-        mark = data.find(b"<", position)
-        if mark != position:
-            _take_text(data[position : mark if mark >= 0 else end], harvest)
-            if mark < 0:
-                return
-        tag = _TAG.match(data, mark)
-        if tag is None:  # the last alternative is empty, so this is never so
+        token = _TOKEN.match(data, position)
+        if token is None:  # never so: every part may be empty, and not all are
             return
-        position = tag.end()
-        if tag[_NAME]:
-            _take_tag(tag, harvest)
-        elif tag[_CDATA]:
-            close = data.find(b"]]>", position)
-            _append(_decoded(data[position : close if close >= 0 else end]), harvest)
-            position = close + 3 if close >= 0 else end
-        elif tag[_COMMENT]:
-            close = data.find(b"-->", position)
-            position = close + 3 if close >= 0 else end
-
-
-def _take_text(raw: bytes, harvest: Harvest) -> None:
-    if not raw.isspace():
-        text = _decoded(raw)
-        _append(_REFERENCE.sub(_character, text) if "&" in text else text, harvest)
+        position = token.end()
+        text, slash, name, rest, is_cdata, is_comment = token.groups()
+        if text and not text.isspace():
+            _append(_resolved(_decoded(text)), harvest)
+        if name:
+            tag = name.decode("ascii")
+            if not slash:
+                harvest.open(tag, _attributes(rest) if b"=" in rest else ())
+            if slash or rest.endswith(b"/"):
+                harvest.close(tag)
+        elif is_cdata or is_comment:
+            close = data.find(b"]]>" if is_cdata else b"-->", position)
+            close = close if close >= 0 else end
+            if is_cdata:
+                _append(_decoded(data[position:close]), harvest)
+            position = close + 3
 
 
 def _append(text: str, harvest: Harvest) -> None:
@@ -74,21 +69,11 @@ def _append(text: str, harvest: Harvest) -> None:
         harvest.parts.append(text)
 
 
-def _take_tag(tag: re.Match[bytes], harvest: Harvest) -> None:
-    name, rest = tag[_NAME].decode("ascii"), tag[_REST]
-    if tag[_SLASH]:
-        harvest.close(name)
-        return
-    harvest.open(name, _attributes(rest) if b"=" in rest else ())
-    if rest.endswith(b"/"):
-        harvest.close(name)
-
-
 def _attributes(rest: bytes) -> list[str]:
     """Names and values by turns."""
     pairs: list[str] = []
     for name, double, single, bare in _ATTRIBUTE.findall(_decoded(rest))[:_MAX_ATTRIBUTES]:
-        pairs += (name, _REFERENCE.sub(_character, double or single or bare))
+        pairs += (name, _resolved(double or single or bare))
     return pairs
 
 
@@ -96,6 +81,10 @@ def _decoded(raw: bytes) -> str:
     """Enough of it to see that a location is too long."""
     text = raw[:_LONGEST_TEXT].decode("utf-8", "surrogateescape")
     return text if text.isascii() else _STRAY_BYTE.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+
+
+def _resolved(text: str) -> str:
+    return _REFERENCE.sub(_character, text) if "&" in text else text
 
 
 def _character(reference: re.Match[str]) -> str:
