@@ -153,5 +153,8 @@ def _of_iso_2022_jp(character: str, state: str) -> tuple[str, str]:
     return _PAIRS, _escaped(bytes([byte & 0x7F for byte in pair]))
 
 
-_KATAKANA = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン゛゜"
+_KATAKANA = (
+    "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソ"
+    "タチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン゛゜"
+)
 _FULL_WIDTH = {chr(0xFF61 + index): character for index, character in enumerate(_KATAKANA)}

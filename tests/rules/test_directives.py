@@ -83,7 +83,22 @@ def test_a_robot_without_a_name_hears_what_is_for_everybody() -> None:
 
 
 PIECES = st.sampled_from(
-    ["noindex", "nofollow", "none", "unavailable_after", ":", ",", ";", " ", "Fri", "25 Jun 2010", "2010-06-25", "é", "\x00", "9" * 30]
+    [
+        "noindex",
+        "nofollow",
+        "none",
+        "unavailable_after",
+        ":",
+        ",",
+        ";",
+        " ",
+        "Fri",
+        "25 Jun 2010",
+        "2010-06-25",
+        "é",
+        "\x00",
+        "9" * 30,
+    ]
 )
 
 
