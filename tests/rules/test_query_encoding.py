@@ -56,7 +56,17 @@ def test_documents_give_references_that_join_right() -> None:
     assert join_url("http://example.com/", page.follow[0]) == "http://example.com/%C3%A9?q=%E9"
 
 
-SINGLE = ["windows-1252", "iso-8859-2", "koi8-r", "koi8-u", "macintosh", "windows-874", "ibm866", "iso-8859-8-i", "x-user-defined"]
+SINGLE = [
+    "windows-1252",
+    "iso-8859-2",
+    "koi8-r",
+    "koi8-u",
+    "macintosh",
+    "windows-874",
+    "ibm866",
+    "iso-8859-8-i",
+    "x-user-defined",
+]
 DOUBLE = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr", "iso-2022-jp"]
 
 

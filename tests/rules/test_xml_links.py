@@ -109,7 +109,17 @@ def test_hostile_documents_come_to_an_end(document: str) -> None:
     assert read_xml_links(document.encode(), "").follow == []
 
 
-MARKUP = ["<a href='x'>", "</a>", "<a/>", "<?xml-stylesheet href='y'?>", "<![CDATA[", "]]>", "<template>", "</template>", "<!--"]
+MARKUP = [
+    "<a href='x'>",
+    "</a>",
+    "<a/>",
+    "<?xml-stylesheet href='y'?>",
+    "<![CDATA[",
+    "]]>",
+    "<template>",
+    "</template>",
+    "<!--",
+]
 PIECES = [*MARKUP, "&lt;", "&nbsp;", "&", "<", ">", "é"]
 LABELS = ["", "utf-8", "utf-16", "x", "\x00", "shift_jis", "replacement", "x-user-defined"]
 
