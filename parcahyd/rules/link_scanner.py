@@ -57,8 +57,15 @@ _DRAWING = (
     rf"""</svg[{_SPACE}]*+>)"""
 )
 
-# Of the rest, only a refresh is a link.
-_SILENT_META = rf"""<meta{_NAME_ENDS}(?!(?:[^>"'h]++|"[^"]*+"|'[^']*+'|h(?!ttp-equiv))*+http-equiv){_ATTRIBUTES}>"""
+# A meta matters with `http-equiv`, which may refresh, or with a word for robots, whatever its name (`directives` decides);
+# character references by number can spell any word. In one pass: between the values no `http-equiv`, in them no such word.
+_BETWEEN = r"""[^>"'=<h]*+(?:h(?!ttp-equiv)[^>"'=<h]*+)*+"""
+_NO_WORD = r"(?:n(?!o(?:index|follow|archive|cache|ne))|u(?!navailable)|&(?!#))"
+_QUIET = (
+    rf"""(?:"[^"nu&]*+(?:{_NO_WORD}[^"nu&]*+)*+"|'[^'nu&]*+(?:{_NO_WORD}[^'nu&]*+)*+'"""
+    rf"""|(?:[^{_SPACE}"'>=<`nu&]++|{_NO_WORD})++)"""
+)
+_SILENT_META = rf"""<meta{_NAME_ENDS}{_BETWEEN}(?:={_QUIET}{_BETWEEN})*+>"""
 
 _PASSED_OVER = (
     rf"""[^<]*+<(?:/[a-eg-z][^>"'=<]*+>|[{_INITIALS}]{_ATTRIBUTES}>|(?:{_FREQUENT}){_NAME_ENDS}{_ATTRIBUTES}>)""",

@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+from parcahyd.rules.directives import MAX_LENGTH, MAX_RULES, speaks_to_robots
+from parcahyd.rules.query_encoding import query_encoded
+
 __all__ = ["CARRIERS", "MAX_HREF", "MAX_LINKS", "Carrier", "Sink"]
 
 MAX_LINKS = 100_000
@@ -21,8 +24,9 @@ _SURROUNDING = "".join(map(chr, range(33)))
 _INSIDE = {ord(character): None for character in "\t\n\r"}
 
 _BLANK = r"[\t\n\f\r ]"
-# A candidate's URL runs up to white space; a comma ends it only there (HTML, section "Parsing a srcset attribute").
-_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|[^,]*+)")
+# A candidate's URL runs up to white space; a comma ends it only there, and the descriptors behind it only outside of
+# parentheses (HTML, section "Parsing a srcset attribute").
+_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+\)?+)*+)")
 # HTML, section "Refresh state": a time, a separator, then the URL, perhaps after `url=` and in quotes.
 _REFRESH = re.compile(
     rf"{_BLANK}*+(?:[0-9]|(?=\.))[0-9.]*+(?={_BLANK}|[;,]){_BLANK}*+[;,]?{_BLANK}*+"
@@ -52,15 +56,21 @@ class Carrier(Protocol):
 
 
 class Sink:
-    """Collects links: of one tag, or of all the tags of a document. References are raw, in order, each once."""
+    """Collects links: of one tag, or of all the tags of a document. References are raw, in order, each once.
 
-    __slots__ = ("base", "embedded", "follow", "lines")
+    In a document that is not in UTF-8, `charset` is its encoding: the query of a reference is then given as it means there.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("base", "charset", "embedded", "follow", "lines", "robots")
+
+    def __init__(self, charset: str = "") -> None:
+        self.charset = charset
         self.base: str | None = None
         self.follow: dict[str, None] = {}
         self.embedded: dict[str, None] = {}
         self.lines: dict[str, None] = {}
+        self.robots: list[tuple[str, str]] = []
+        """Name and content of each meta that may speak to robots."""
 
     def add(self, kind: str, href: str | None, where: dict[str, None] | None, rel: str | None = None) -> None:
         if href is None or len(self.lines) >= MAX_LINKS:
@@ -68,10 +78,12 @@ class Sink:
         href = _bare(href)
         if len(href) > MAX_HREF or (where is self.embedded and href[:5].lower() == "data:"):
             return
-        if where is not None:
+        if self.charset:
+            href = query_encoded(href, self.charset)
+        nofollow = rel is not None and "nofollow" in rel.lower().split()
+        if where is not None and not nofollow:
             where[href] = None
         if href:
-            nofollow = rel is not None and "nofollow" in rel.lower().split()
             self.lines[f"{kind}\t{href}\trel=nofollow" if nofollow else f"{kind}\t{href}"] = None
 
 
@@ -110,9 +122,13 @@ def _of_link(sink: Sink, element: Carrier) -> None:
 
 
 def _of_meta(sink: Sink, element: Carrier) -> None:
+    content = element.attr("content") or ""
+    name = element.attr("name")
+    if name and len(sink.robots) < MAX_RULES and speaks_to_robots(content):
+        sink.robots.append((name[:MAX_LENGTH], content[:MAX_LENGTH]))
     if (element.attr("http-equiv") or "").lower() != "refresh":
         return
-    refresh = _REFRESH.match((element.attr("content") or "")[:MAX_HREF])
+    refresh = _REFRESH.match(content[:MAX_HREF])
     if refresh is not None:
         sink.add("link", refresh[refresh.lastindex or 0], sink.follow)
 

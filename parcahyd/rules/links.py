@@ -8,11 +8,16 @@ follows the WHATWG's parsing algorithm), so tag soup, comments, scripts and raw 
 - scripting is off, so `noscript` is content and its links count;
 - `template` is inert and its links do not count, except in a declarative shadow root, which is shown without scripting;
 - `a` and `image` of embedded SVG count, with `href` or `xlink:href`;
-- XHTML is read as HTML: where that differs (CDATA sections, a self-closed `<script/>`), as a browser reads it from text/html.
+- XHTML is read as HTML: where that differs (CDATA sections, a self-closed `<script/>`), as a browser reads it from text/html;
+  for what is served as XML there is `xml_links`.
 
 A reference is kept as it stands, but for what every URL parser drops anyway: spaces and control characters around it, tabs and
 newlines in it, and its fragment. What is left empty points to the document itself and is dropped, unless a `base` makes it
-point elsewhere.
+point elsewhere. In a document that is not in UTF-8, the query of a reference is escaped as the document's encoding asks
+(`query_encoding`), so that what is done with references needs no encoding.
+
+`rel=nofollow` on `a` and `area` is obeyed: the link stays in the table and is not followed, unless another tag has it without.
+`ugc` and `sponsored` say who placed a link and ask for nothing.
 
 Page authors are adversaries, so everything is bounded: the bytes that are parsed, the number of links and the length of each.
 The time is linear in the bytes, and no input raises.
@@ -27,13 +32,25 @@ from itertools import compress, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
 from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
 from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, Carrier, Sink
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
 
-__all__ = ["MAX_HREF", "MAX_LINKS", "MAX_PARSED", "Found", "PageLinks", "read_links", "read_tags", "read_tree"]
+__all__ = [
+    "MAX_HREF",
+    "MAX_LINKS",
+    "MAX_PARSED",
+    "Found",
+    "PageLinks",
+    "collected",
+    "parse_document",
+    "read_links",
+    "read_tags",
+    "read_tree",
+]
 
 MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
@@ -47,19 +64,23 @@ class Found(NamedTuple):
     lines: bytes
     """Its lines of the table, each ended by LF."""
     is_rare: bool = False
-    """It holds a base or opens a form."""
+    """It holds a base, opens a form or speaks to robots."""
     base: str | None = None
     opens_form: bool = False
     hangs_on_page: bool = False
     """A reference is empty or begins with a query: what it leads to depends on more than the document's directory."""
+    robots: tuple[tuple[str, str], ...] = ()
+    """Name and content of a meta that may speak to robots."""
 
 
 class PageLinks:
     """What a document says about other documents. References are raw, in document order."""
 
-    __slots__ = ("base", "charset", "table", "tags")
+    __slots__ = ("base", "charset", "robots", "table", "tags")
 
-    def __init__(self, charset: str, base: str, tags: dict[bytes, Found], table: bytes) -> None:
+    def __init__(
+        self, charset: str, base: str, tags: dict[bytes, Found], table: bytes, robots: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self.charset = charset
         """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
         self.base = base
@@ -71,10 +92,19 @@ class PageLinks:
 
         The kinds are those of TOL/1: a, area, link, img, media, script, style, frame, form, canonical, alternate, next.
         """
+        self.robots = robots
+        """Name and content of each meta that may speak to robots; empty on nearly every page."""
+
+    def directives(self, token: str, now: float) -> Directive:
+        """What the document itself asks of the robot with this product token; headers may ask for more."""
+        return meta_directives(self.robots, token, now) if self.robots else NO_DIRECTIVES
 
     @property
     def follow(self) -> list[str]:
-        """Other documents: `a`, `area`, `frame`, `iframe`, meta refresh, `link` as canonical, alternate, next or prev."""
+        """Other documents: `a`, `area`, `frame`, `iframe`, meta refresh, `link` as canonical, alternate, next or prev.
+
+        Without those that only tags with `rel=nofollow` lead to.
+        """
         hrefs = dict.fromkeys(href for found in self.tags.values() for href in found.follow)
         return [href for href in hrefs if href or self.base]
 
@@ -135,17 +165,19 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
     """
     found = dict(zip(tags, map(_known.__getitem__, tags), strict=True))
     base = ""
+    robots: tuple[tuple[str, str], ...] = ()
     rare = [*compress(found, map(_is_rare, found.values()))]
     if rare:
         if _has_nested_form(tags, found, {raw for raw in rare if found[raw].opens_form}):
             return None
         base = next((href for raw in rare if (href := found[raw].base) is not None), "")
+        robots = tuple([rule for raw in rare for rule in found[raw].robots][:MAX_RULES])
     blocks = dict.fromkeys(map(_lines_of, found.values()))
     table = b"".join(blocks)
     lines = table.count(b"\n")
     if lines >= len(blocks):  # Some tag has several lines, perhaps another's.
         table = b"".join(dict.fromkeys(table.splitlines(keepends=True)))
-    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table)
+    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table, robots)
 
 
 def _has_nested_form(tags: list[bytes], distinct: Iterable[bytes], openers: set[bytes]) -> bool:
@@ -170,26 +202,29 @@ def _found_in(raw: bytes) -> Found:
     if raw[0] == REFERENCE:
         href = raw[1:].decode("utf-8", "replace").replace("&amp;", "&")
         if _IS_PLAIN(href):
-            return Found((href,), (), f"a\t{href}\n".encode(), hangs_on_page=href[0] == "?")
+            return _new_found(((href,), (), f"a\t{href}\n".encode(), False, None, False, href[0] == "?", ()))
         sink.add("a", href, sink.follow)
     else:
         tag = _carrier(raw)
         CARRIERS[tag.tag](sink, tag)
         opens_form = tag.tag == "form"
-    hangs = any(map(_hangs_on_page, (*sink.follow, *sink.embedded)))
-    is_rare = opens_form or sink.base is not None
-    return Found(tuple(sink.follow), tuple(sink.embedded), _table(sink), is_rare, sink.base, opens_form, hangs)
+    hangs = any(href[:1] in _HANGING for where in (sink.follow, sink.embedded) for href in where)
+    robots = tuple(sink.robots)
+    is_rare = opens_form or sink.base is not None or bool(robots)
+    follow, embedded = tuple(sink.follow), tuple(sink.embedded)
+    return _new_found((follow, embedded, _table(sink), is_rare, sink.base, opens_form, hangs, robots))
 
 
 _IS_PLAIN = re.compile(r"[!-~]{1,1000}").fullmatch
 
 
-def _hangs_on_page(href: str) -> bool:
-    return href[:1] in ("", "?")
+_HANGING = frozenset(("", "?"))
+"""With which a reference begins that depends on more than the document's directory."""
+_new_found = Found._make  # A third of the time of calling it.
 
 
 def _table(sink: Sink) -> bytes:
-    return "".join([f"{line}\n" for line in sink.lines]).encode("utf-8", "replace")
+    return ("\n".join(sink.lines) + "\n").encode("utf-8", "replace") if sink.lines else b""
 
 
 class _Tag:
@@ -208,7 +243,7 @@ class _Tag:
         return self._attributes.get(name)
 
 
-_TAG_NAME_ENDS = re.compile(r"[\t\n\f\r /]|$")
+_TAG_NAME = re.compile(r"[^\t\n\f\r /]*").match
 _ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
 
 
@@ -221,7 +256,8 @@ _WHOLE_REFERENCE = re.compile(
 def _carrier(raw: bytes) -> Carrier:
     """A scanned tag; where character references stand in it that are not whole, the parser reads them."""
     text = raw.decode("utf-8", "replace")
-    tag = _TAG_NAME_ENDS.split(text, maxsplit=1)[0].lower()
+    name = _TAG_NAME(text)
+    tag = name[0].lower() if name else ""
     if "&" not in text or len(_WHOLE_REFERENCE.findall(text)) == text.count("&"):
         return _Tag(tag, text)
     from turbohtml import parse
@@ -236,8 +272,9 @@ _TAGS = (*CARRIERS, "template")
 
 def read_tree(body: bytes, header_charset: str) -> PageLinks:
     """The links of a document by way of its tree, which is right for every document."""
-    document = _parse(body[:MAX_PARSED], header_charset)
-    sink = Sink()
+    document = parse_document(body, header_charset)
+    charset = (document.encoding or "").lower()
+    sink = Sink("" if charset == "utf-8" else charset)
     lines = sink.lines
     elements = document.iter_elements(_TAGS)
     for element in elements:
@@ -247,19 +284,26 @@ def read_tree(body: bytes, header_charset: str) -> PageLinks:
             _skip_inert(element, elements)
         else:
             CARRIERS[element.tag](sink, element)
+    return collected(sink, charset)
+
+
+def collected(sink: Sink, charset: str) -> PageLinks:
+    """The links of a whole document that one sink has taken in."""
     # Keys that no scanned tag has: there, references stand as they were written, here as they are meant.
-    tags = {_key("<follow ", href): Found((href,), (), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.follow}
-    tags |= {_key("<embed ", href): Found((), (href,), b"", hangs_on_page=_hangs_on_page(href)) for href in sink.embedded}
-    return PageLinks((document.encoding or "").lower(), sink.base or "", tags, _table(sink))
+    tags = {_key("<follow ", href): Found((href,), (), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.follow}
+    tags |= {_key("<embed ", href): Found((), (href,), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.embedded}
+    return PageLinks(charset, sink.base or "", tags, _table(sink), tuple(sink.robots))
 
 
 def _key(kind: str, href: str) -> bytes:
     return (kind + href).encode("utf-8", "surrogatepass")
 
 
-def _parse(body: bytes, header_charset: str) -> Document:
+def parse_document(body: bytes, header_charset: str) -> Document:
+    """The tree of a document; its `encoding` is the one that was found."""
     from turbohtml import parse  # Many sites have no page that needs it.
 
+    body = body[:MAX_PARSED]
     if header_charset:
         try:
             return parse(
@@ -271,7 +315,7 @@ def _parse(body: bytes, header_charset: str) -> Document:
 
 
 def _skip_inert(template: Element, elements: Iterator[Element]) -> None:
-    """Moves on to behind a template, unless it is a declarative shadow root (left as a template by `_parse`)."""
+    """Moves on to behind a template, unless it is a declarative shadow root (left as a template by `parse_document`)."""
     if (template.attr("shadowrootmode") or "").lower() not in ("open", "closed"):
         inside = sum(1 for _ in template.iter_elements(_TAGS))
         next(islice(elements, inside, inside), None)

@@ -33,6 +33,7 @@ def assert_same(document: bytes) -> bool:
     assert sorted(quick.follow) == sorted(tree.follow), document
     assert sorted(quick.embedded) == sorted(tree.embedded), document
     assert sorted(quick.lines) == sorted(tree.lines), document
+    assert set(quick.robots) == set(tree.robots), document
     return True
 
 
@@ -127,6 +128,17 @@ PIECES = (
         "\r\n",
         "é",
     ),
+    *(
+        '<meta name="robots" content="noindex">',
+        "<META CONTENT='No&#105;ndex' NAME=Robots>",
+        "<meta name=robots content=none/>",
+    ),
+    *('<meta name="&#114;obots" content="a no&index>">', '<meta content="unavailable&lowbar;after: x" name="bot">', "<meta n"),
+    *(
+        '<meta name=description content="none; http-equiv">',
+        "<meta property='x' content='nonsense & unity'>",
+        "<meta nofollow>",
+    ),
     *('<area href="ar">', "<embed src=em>", "<source src=so>", "<audio src=au>", "<track src=tr>", "<a\nhref='nl'\n>", "\x0c"),
 )
 
@@ -149,6 +161,49 @@ def test_an_odd_document_is_read_by_its_tree() -> None:
     assert read_links(document, "").follow == ["real"]
 
 
+METAS = [
+    (b'<meta name="robots" content="noindex, nofollow">', [("robots", "noindex, nofollow")]),
+    (b"<META CONTENT=NONE NAME=ROBOTS>", [("ROBOTS", "NONE")]),
+    (b"<meta data-x='>' content='a,noArchive' name='Parcahyd'/>", [("Parcahyd", "a,noArchive")]),
+    (b'<meta name="robots" content="no&#105;ndex">', [("robots", "noindex")]),
+    (b'<meta name="&#x72;obots" content="noindex">', [("robots", "noindex")]),
+    (b'<meta name="robots" content="unavailable_after: 2020-01-01">', [("robots", "unavailable_after: 2020-01-01")]),
+    (b'<meta name="robots" http-equiv="x" content="nocache">', [("robots", "nocache")]),
+    (
+        b'<body><p><meta name="robots" content="noindex"><meta name="bot" content="none">',
+        [("robots", "noindex"), ("bot", "none")],
+    ),
+    (b'<meta name="robots" content="index, follow, max-image-preview:large">', []),
+    (b'<meta content="noindex">', []),
+    (b'<meta property="robots" content="noindex">', []),
+    (b'<!-- <meta name="robots" content="noindex"> --><script>"<meta name=robots content=noindex>"</script>', []),
+    (b'<title><meta name="robots" content="noindex"></title>', []),
+    (b'<meta name="description" title="noindex" content="nothing of interest &amp; no news">', []),
+]
+
+
+@pytest.mark.parametrize(("document", "expected"), METAS)
+def test_words_for_robots_are_seen_both_ways(document: bytes, expected: list[tuple[str, str]]) -> None:
+    quick = scanned(document)
+    assert quick is not None
+    assert [*quick.robots] == expected
+    assert [*read_tree(document, "utf-8").robots] == expected
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        b'<meta charset="utf-8">',
+        b'<meta name="viewport" content="width=device-width, initial-scale=1">',
+        b"<meta name=generator content='Docutils 0.18.1: http://docutils.sourceforge.net/' />",
+        b'<meta name="robots" content="index, follow">',
+        b'<meta property="og:url" content="https://example.com/?a=1&amp;b=2">',
+    ],
+)
+def test_ordinary_metas_are_passed_over(meta: bytes) -> None:
+    assert not any(scan(meta) or [meta])
+
+
 @pytest.mark.parametrize(
     ("start", "header", "expected"),
     [
@@ -169,7 +224,23 @@ def test_only_what_is_declared_as_utf8_is_scanned(start: bytes, header: str, exp
 
 
 @pytest.mark.parametrize(
-    "piece", [b"<!--", b'<a href="', b"<title>", b"<", b"<a ", b"<script>", b"</x", b"<!>", b"<svg>", b"<p a=b "]
+    "piece",
+    [
+        b"<!--",
+        b'<a href="',
+        b"<title>",
+        b"<",
+        b"<a ",
+        b"<script>",
+        b"</x",
+        b"<!>",
+        b"<svg>",
+        b"<p a=b ",
+        b"<meta ",
+        b"<meta a='",
+        b"<meta h=n&",
+        b'<meta a="nonu&">',
+    ],
 )
 def test_hostile_repetition_is_read_in_one_pass(piece: bytes) -> None:
     # Anything but linear time would not come back from this.

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parcahyd.rules import links
+from parcahyd.rules.directives import MAX_RULES, Directive
 from parcahyd.rules.links import MAX_HREF, MAX_LINKS, PageLinks, read_links
 
 
@@ -27,7 +28,10 @@ FOLLOWED = {
     '<a href=" x\n y\t"><a href="\x01x\x1f">': ["x y", "x"],
     '<a href="x #y">': ["x "],
     '<a href="a&amp;b&#x26;c&copy=1&copy;">': ["a&b&c&copy=1©"],
-    '<a rel=nofollow href=x><a rel="ugc external" href=y>': ["x", "y"],
+    '<a rel=nofollow href=x><a rel="ugc external" href=y>': ["y"],
+    '<a rel="nofollow" href="x"></a><a href="x"></a>': ["x"],
+    '<a rel="NoFollow noopener" href="x"></a><a rel="sponsored ugc" href="y"></a>': ["y"],
+    '<map><area rel=nofollow href="x"></map>': [],
     '<map><area href="x"></map>': ["x"],
     "<frameset><frame src=x><frame></frameset>": ["x"],
     "<iframe src=x><a href=y></iframe>": ["x"],
@@ -44,6 +48,13 @@ FOLLOWED = {
     "<meta http-equiv=refresh content='.5, x'>": ["x"],
     "<meta http-equiv=refresh content='1 x'>": ["x"],
     "<meta http-equiv=refresh content='0; urlx'>": ["urlx"],
+    "<meta http-equiv=refresh content='1;\furl=x'><meta http-equiv=refresh content='1\turl  =  y '>": ["x", "y"],
+    "<meta http-equiv=refresh content='1;;url=x'><meta http-equiv=refresh content='1 y;url=z'>": [";url=x", "y;url=z"],
+    "<meta http-equiv=refresh content='1.9..5.; url=x'><meta http-equiv=refresh content='1; url y'>": ["x", "url y"],
+    "<meta http-equiv=refresh content='1;\"x\"y'><meta http-equiv=refresh content='1; u\tr\nl'>": ["x", "url"],
+    "<meta http-equiv=refresh content='1url=x'><meta http-equiv=refresh content='1x;url=x'>": [],
+    "<meta http-equiv=refresh content='; x'><meta http-equiv=refresh content='-1; x'>": [],
+    "<meta http-equiv=refresh content='+0; x'><meta http-equiv=refresh content='1e0; x'>": [],
     "<meta http-equiv=refresh content='10'><meta http-equiv=refresh content='x;url=y'><meta content='0;url=z'>": [],
     "<!-- <a href=x> --><a href=y>": ["y"],
     "<script>'<a href=x>'</script><style><a href=x></style><textarea><a href=x></textarea><title><a href=x></title>": [],
@@ -74,6 +85,11 @@ EMBEDDED = {
     "<img src=x srcset='y 1x, z 2x'>": ["x", "y", "z"],
     "<img srcset='a,b 1x,c 2x, d,  e'>": ["a,b", "c", "d", "e"],
     "<img srcset=', ,a, b 100w ,'>": ["a", "b"],
+    "<img srcset='a 1x ( , no 1x, ), b'>": ["a", "b"],
+    "<img srcset='a 1x (((, no, ), b (, no'>": ["a", "b"],
+    "<img srcset='a 1x [ , b 1x, ], c'>": ["a", "b", "]", "c"],
+    "<img srcset='a,,, ,b'>": ["a", "b"],
+    "<img srcset='a\x0b1x'>": ["a\x0b1x"],
     "<img src='data:image/gif;base64,R0=' srcset='DATA:x,y 2x'>": [],
     "<picture><source srcset='x 2x'><img src=y></picture>": ["x", "y"],
     "<video src=x poster=y><source src=z><track src=t></video><audio src=a></audio>": ["x", "y", "z", "t", "a"],
@@ -159,6 +175,21 @@ def test_the_encoding_is_found(body: bytes, header: str, charset: str, href: str
 
 def test_a_dead_encoding_hides_its_text_as_in_browsers() -> None:
     assert read_links(b"<meta charset=iso-2022-kr><a href=x>", "").follow == []
+
+
+def test_what_a_page_asks_of_robots() -> None:
+    page = _read("<meta name=robots content=noindex><meta name=Parcahyd content=noarchive><meta name=other content=nofollow>")
+    assert page.directives("parcahyd", 0.0) == Directive.NOINDEX | Directive.NOARCHIVE
+    assert page.directives("other", 0.0) == Directive.NOINDEX | Directive.NOFOLLOW
+    assert _read("<meta name=robots content=all><a href=x>").directives("parcahyd", 0.0) == 0
+    later = _read("<template></template><meta name=robots content='unavailable_after: 1970-01-02'>")
+    assert [later.directives("", now) for now in (80_000.0, 90_000.0)] == [0, Directive.NOINDEX]
+
+
+def test_words_for_robots_are_bounded() -> None:
+    many = "".join([f"<meta name=robots content='noindex {number}'>" for number in range(1000)])
+    assert len(_read(many).robots) == len(_read(f"<template></template>{many}").robots) == MAX_RULES
+    assert _read(f"<meta name=robots content='{' ' * 10_000}noindex'>").robots == ()
 
 
 def test_too_long_a_reference_is_no_link() -> None:

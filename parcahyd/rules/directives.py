@@ -1,0 +1,114 @@
+"""What a page asks of robots: `X-Robots-Tag` headers and `<meta name="robots">`, by the conventions of the search engines.
+
+| word | what we do |
+|---|---|
+| `noindex` | the page's links are followed, its text is not kept for others to read |
+| `nofollow` | none of the page's links is followed; they stay in the table of links |
+| `none` | both |
+| `noarchive`, `nocache` | no copy of the page is handed out |
+| `unavailable_after: DATE` | `noindex` from that time on; a date that cannot be read counts as none |
+| `all`, `index`, `follow` and everything else | nothing |
+
+What counts is what speaks to everybody and what names our product token, and the most restrictive wins: nothing takes back what
+another rule asks for. In a header, `NAME:` begins the rules for one agent, up to the next name or the header's end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from enum import IntFlag
+
+__all__ = ["MAX_LENGTH", "MAX_RULES", "NO_DIRECTIVES", "Directive", "header_directives", "meta_directives", "speaks_to_robots"]
+
+MAX_RULES = 64
+"""Headers, and metas of one page, that are read; of each, the first `MAX_LENGTH` characters."""
+MAX_LENGTH = 2_048
+
+
+class Directive(IntFlag):
+    """What a page asks for."""
+
+    NOINDEX = 1
+    NOFOLLOW = 2
+    NOARCHIVE = 4
+
+
+NO_DIRECTIVES = Directive(0)
+
+_WORDS = {
+    "noindex": Directive.NOINDEX,
+    "nofollow": Directive.NOFOLLOW,
+    "none": Directive.NOINDEX | Directive.NOFOLLOW,
+    "noarchive": Directive.NOARCHIVE,
+    "nocache": Directive.NOARCHIVE,
+}
+_EVERYBODY = ("", "*")
+_WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+# A date with its own comma; a rule with a value, which may be `none`; a name with a colon; a word.
+_RULE = re.compile(
+    rf"unavailable_after[\t ]*+:[\t ]*+((?:{_WEEKDAY}[\t ]*+,)?+[^,;]*+)"
+    r"|max-[a-z-]++[\t ]*+:[\t ]*+[^\s,;]*+"
+    r"|([^\s,;:]++)[\t ]*+(:?+)",
+    re.IGNORECASE,
+)
+_LONGEST_DATE = 64
+# Every word that does something holds one of these.
+_HINT = re.compile("no(?:index|follow|archive|cache|ne)|unavailable_after", re.IGNORECASE)
+
+
+def speaks_to_robots(content: str) -> bool:
+    """Whether a meta's content could ask for anything; most could not, whatever their names are."""
+    return _HINT.search(content, 0, MAX_LENGTH) is not None
+
+
+def header_directives(values: Sequence[str], token: str, now: float) -> Directive:
+    """What the `X-Robots-Tag` headers ask of the robot with this product token; `now` decides about dates."""
+    found = NO_DIRECTIVES
+    for value in values[:MAX_RULES]:
+        found |= _read(value, token.lower(), now)
+    return found
+
+
+def meta_directives(metas: Iterable[tuple[str, str]], token: str, now: float) -> Directive:
+    """What metas, given as name and content, ask of the robot with this product token."""
+    names = {"robots", token.lower() or "robots"}
+    found = NO_DIRECTIVES
+    for name, content in metas:
+        if name.strip().lower() in names:
+            found |= _read(content, token.lower(), now)
+    return found
+
+
+def _read(text: str, token: str, now: float) -> Directive:
+    found = NO_DIRECTIVES
+    is_ours = True
+    for rule in _RULE.finditer(text, 0, MAX_LENGTH):
+        date, word, colon = rule.groups()
+        if colon:
+            is_ours = word.lower() in (*_EVERYBODY, token)
+        elif not is_ours:
+            continue
+        elif word:
+            found |= _WORDS.get(word.lower(), NO_DIRECTIVES)
+        elif date and _has_passed(date, now):
+            found |= Directive.NOINDEX
+    return found
+
+
+def _has_passed(date: str, now: float) -> bool:
+    """Whether a date of ISO 8601, RFC 822 or RFC 850 lies before `now`; without a zone it is in UTC."""
+    date = date.strip()[:_LONGEST_DATE]
+    try:
+        when = datetime.fromisoformat(date)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() < now
+    except (ValueError, OverflowError):
+        pass
+    from email.utils import mktime_tz, parsedate_tz
+
+    try:
+        parts = parsedate_tz(date)
+        return parts is not None and mktime_tz(parts) < now
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return False
