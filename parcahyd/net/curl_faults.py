@@ -36,6 +36,7 @@ class CurlError(IntEnum):
     SSL_ISSUER_ERROR = 83
     SSL_INVALIDCERTSTATUS = 91
     HTTP2_STREAM = 92
+    PROXY = 97
 
 
 _FAULTS: dict[int, DownloadFault] = {
@@ -43,6 +44,7 @@ _FAULTS: dict[int, DownloadFault] = {
     CurlError.COULDNT_RESOLVE_HOST: DownloadFault.CONNECT,
     CurlError.COULDNT_CONNECT: DownloadFault.CONNECT,
     CurlError.INTERFACE_FAILED: DownloadFault.CONNECT,
+    CurlError.PROXY: DownloadFault.CONNECT,
     CurlError.SSL_CONNECT_ERROR: DownloadFault.TLS,
     CurlError.SSL_CERTPROBLEM: DownloadFault.TLS,
     CurlError.SSL_CIPHER: DownloadFault.TLS,
