@@ -9,7 +9,7 @@ import pycurl
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.net.curl_faults import CurlError, fault_of, ftp_status_of
+from parcahyd.net.curl_faults import CurlError, detail_of, fault_of, ftp_status_of
 from parcahyd.net.patience import Pace
 
 __all__ = ["Done", "Transfer", "final_headers"]
@@ -131,7 +131,7 @@ class Transfer:
         if self._is_ftp:
             result = self._ftp_result(number, text)
         elif number:
-            result = self._failure(fault_of(number), text)
+            result = self._failure(fault_of(number, text), detail_of(number, text))
         else:
             result = self._http_result()
         self.clear()
@@ -219,7 +219,7 @@ class Transfer:
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
         if not status:
-            return self._failure(fault_of(number), text)
+            return self._failure(fault_of(number, text), detail_of(number, text))
         if status != 200:
             return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
         headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
