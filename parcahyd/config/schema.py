@@ -70,7 +70,7 @@ class HostRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     Pattern: Annotated[
         str,
-        _says('The hosts that are meant: "example.org" itself, "*.example.org" those below it, "example.org:8080" on one port.'),
+        _says('Which hosts: "example.org" itself, "*.example.org" those below it, "example.org:8080" on one port.'),
     ]
     Delay: Annotated[_Seconds | None, _says("HostDelay for these hosts.")] = None
     Connections: Annotated[_Count | None, _says("HostConnections for these hosts.")] = None

@@ -1,7 +1,7 @@
 """The cookies of one process, in memory: a small jar for each registrable domain, none of which sees another's.
 
 Filled from the answers of hosts whose settings say `Cookies = true`, read for the next requests to them. libcurl's own cookie
-engine belongs to a handle, which serves one host after the other, and its list of public suffixes is whatever it was built with.
+engine belongs to a handle, which serves one host after the other, and its public suffixes are whatever it was built with.
 """
 
 from __future__ import annotations

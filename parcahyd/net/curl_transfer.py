@@ -223,9 +223,7 @@ class Transfer:
         if status != 200:
             return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
         headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
-        return DownloadResult(
-            status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME)
-        )
+        return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def _failure(self, fault: DownloadFault, detail: str) -> DownloadResult:
         if self._peer and self._peer != self._address:

@@ -56,7 +56,8 @@ _FAULTS: tuple[tuple[type[BaseException], DownloadFault], ...] = (
 class RequestsDownloader(ThreadedDownloader):
     """Fetches with requests, pinned; `TimeoutIdle` is the limit of each read, `TimeoutTotal` of the whole.
 
-    It speaks HTTP/1.1 only and does not know `MinRate`: `TimeoutTotal` ends a body that drips. Proxies and digest authentication are not among its options: such requests are refused.
+    It speaks HTTP/1.1 only and does not know `MinRate`: `TimeoutTotal` ends a body that drips. Proxies and digest
+    authentication are not among its options: such requests are refused.
     """
 
     options = frozenset({"credentials", "verify_tls", "cookies", "http2"})

@@ -87,6 +87,6 @@ def cookie_date(text: str) -> float | None:
     if year < 1601:
         return None
     try:
-        return datetime(year, month, day, *map(int, clock.groups()), tzinfo=UTC).timestamp()
+        return datetime(year, month, day, int(clock[1]), int(clock[2]), int(clock[3]), tzinfo=UTC).timestamp()
     except ValueError:
         return None

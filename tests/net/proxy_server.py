@@ -17,23 +17,27 @@ class ProxyServer:
         self.asked: list[str] = []
         self.heads: list[str] = []
         self._status = status
+        self._over = False
         self._listener = socket.create_server(("127.0.0.1", 0))
+        self._accepting = threading.Thread(target=self._serve, daemon=True)
         self.port: int = self._listener.getsockname()[1]
 
     def __enter__(self) -> ProxyServer:
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._accepting.start()
         return self
 
     def __exit__(self, *_exception: object) -> None:
-        # Closing alone would not wake the thread that accepts.
-        socket.create_connection(self._listener.getsockname()).close()
-        self._listener.close()
+        # Closing alone would not wake the thread that accepts, and a socket that is waited for goes on listening.
+        self._over = True
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self._accepting.join()
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):
-            while True:
+            while not self._over:
                 client, _ = self._listener.accept()
                 threading.Thread(target=self._talk, args=(client,), daemon=True).start()
+            self._listener.close()
 
     def _talk(self, client: socket.socket) -> None:
         with contextlib.suppress(OSError), client:

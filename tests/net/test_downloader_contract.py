@@ -455,6 +455,7 @@ def test_a_password_is_shown_to_its_own_host_only(bench: Bench, web: WebServer) 
     assert [seen.header("Authorization") for seen in web.seen] == ["Basic dXNlcjpwYXNzd29yZA==", None]
 
 
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
 def test_a_certificate_may_go_unverified_for_some_hosts(bench: Bench) -> None:
     with WebServer(certificate=TLS / "self_signed.pem") as web:
         web.page("/", b"unverified")

@@ -26,7 +26,11 @@ def complaint(patience: Patience, looks: list[tuple[float, int]]) -> tuple[float
         (Patience(9, 4, 0), [(0, 0), (8, 5), (11, 5), (12, 5)], (12, "no byte for 4 s")),
         (Patience(None, 0, 0), [(0, 0), (1000, 5), (9000, 5)], (-1, "")),
         (Patience(None, 10, 100), [(0, 1), (5, 400), (9, 900), (10, 1000)], (10, "100 bytes a second, fewer than 100")),
-        (Patience(None, 10, 100), [(0, 1), (9, 2), (10, 1001), (19, 1002), (20, 1003)], (20, "0 bytes a second, fewer than 100")),
+        (
+            Patience(None, 10, 100),
+            [(0, 1), (9, 2), (10, 1001), (19, 1002), (20, 1003)],
+            (20, "0 bytes a second, fewer than 100"),
+        ),
         (Patience(None, 0, 100), [(0, 0), (50, 0), (60, 1), (89, 2), (90, 3)], (90, "0 bytes a second, fewer than 100")),
         (Patience(None, 10, 0), [(0, 1), (9, 2), (18, 3), (27, 4)], (-1, "")),
     ],

@@ -53,6 +53,29 @@ def test_the_date_that_http_writes(days: int) -> None:
     assert cookie_date(moment.strftime("%a, %d %b %Y %H:%M:%S GMT")) == moment.timestamp()
 
 
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("Sunday, 06-Nov-94 08:49:37 GMT", (1994, 11, 6, 8, 49, 37)),
+        ("Sun Nov  6 08:49:37 1994", (1994, 11, 6, 8, 49, 37)),
+        ("6-Nov-2094 8:9:7", (2094, 11, 6, 8, 9, 7)),
+        ("1 january 69 00:00:00", (2069, 1, 1, 0, 0, 0)),
+        ("1 january 70 00:00:00", (1970, 1, 1, 0, 0, 0)),
+        ("08:49:37 1994 nov 06 +0300", (1994, 11, 6, 8, 49, 37)),
+        ("Sun, 06 Nov 1994 08:49:37zzz", (1994, 11, 6, 8, 49, 37)),
+        ("31 Feb 2020 00:00:00", None),
+        ("06 Nov 1600 00:00:00", None),
+        ("06 Nov 1994 24:00:00", None),
+        ("06 Nov 1994", None),
+        ("Nov 1994 00:00:00", None),
+        ("06 Now 1994 00:00:00", None),
+        ("", None),
+    ],
+)
+def test_the_dates_that_servers_write(text: str, moment: tuple[int, int, int, int, int, int] | None) -> None:
+    assert cookie_date(text) == (None if moment is None else datetime(*moment, tzinfo=UTC).timestamp())
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_a_date_or_none(text: str) -> None:
     found = cookie_date(text)
