@@ -22,7 +22,17 @@ from typing import TYPE_CHECKING
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import Downloader, DownloadFault, DownloadRequest, DownloadResult, Resolution, Resolver
+from parcahyd.core.ports import (
+    GENERAL,
+    Downloader,
+    DownloadFault,
+    DownloadRequest,
+    DownloadResult,
+    RequestOptions,
+    Resolution,
+    Resolver,
+)
+from parcahyd.net.plugin_guards import StrictDownloader
 
 if TYPE_CHECKING:
     from parcahyd.hookspecs import DownloaderFactory
@@ -86,6 +96,7 @@ class FakeDownloader:
         schemes: Collection[str] = ("http", "https"),
     ) -> None:
         self.schemes = frozenset(schemes)
+        self.options = frozenset(RequestOptions.__struct_fields__)
         self.requests: list[DownloadRequest] = []
         self.closed = False
         self._pages = pages
@@ -173,6 +184,7 @@ def check_downloader(factory: DownloaderFactory, conf: WorkConf | None = None) -
             _check_shape(downloader)
             for check in (_check_answer, _check_faults, _check_size, _check_pins, _check_turns, _check_cancelling):
                 check(bench)
+            _check_options(bench)
         finally:
             downloader.close()
 
@@ -183,10 +195,17 @@ class _Bench:
         self.downloader = downloader
         self.site = site
 
-    def request(self, path: str, max_bytes: int = 10 * _LARGE, address: str = "127.0.0.1", port: int = 0) -> DownloadRequest:
+    def request(
+        self,
+        path: str,
+        max_bytes: int = 10 * _LARGE,
+        address: str = "127.0.0.1",
+        port: int = 0,
+        options: RequestOptions = GENERAL,
+    ) -> DownloadRequest:
         port = port or self.site.port
         headers = (("User-Agent", "conformance"), ("X-Conformance", "yes"))
-        return DownloadRequest(f"http://{_HOST}:{port}{path}", address, port, headers, max_bytes)
+        return DownloadRequest(f"http://{_HOST}:{port}{path}", address, port, headers, max_bytes, options)
 
     def fetch(self, request: DownloadRequest, cancel: bool = False) -> DownloadResult:
         """One request from start to the only call of done."""
@@ -292,6 +311,52 @@ def _check_cancelling(bench: _Bench) -> None:
     _expect(bench.fetch(bench.request("/plain")).status == 200, "after cancel_all further requests are served")
 
 
+def _check_options(bench: _Bench) -> None:
+    """What it says it honours it must honour, and what it does not say must be refused before it gets there."""
+    honoured: frozenset[str] = getattr(bench.downloader, "options", frozenset())
+    _expect(isinstance(honoured, frozenset), "options is a frozenset")
+    unheard_of = honoured - {*RequestOptions.__struct_fields__}
+    _expect(not unheard_of, f"options names fields of RequestOptions, not {sorted(unheard_of)}")
+    if "credentials" in honoured:
+        _check_credentials(bench)
+    if "cookies" in honoured:
+        _check_cookies(bench)
+    if "proxy" in honoured:
+        proxied = RequestOptions(proxy=f"http://127.0.0.1:{_closed_port()}")
+        result = bench.fetch(bench.request("/plain", options=proxied))
+        _expect(result.fault is DownloadFault.CONNECT, f"a proxy that is not there is the fault CONNECT, not {result.fault}")
+    guarded = _Bench(bench.loop, StrictDownloader("checked", bench.downloader, bench.loop), bench.site)
+    for name in sorted({*RequestOptions.__struct_fields__} - honoured):
+        before = len(bench.site.seen)
+        result = guarded.fetch(guarded.request("/plain", options=_UNUSUAL[name]))
+        _expect(result.fault is DownloadFault.PLUGIN, f"a request whose {name} is not honoured is refused, not {result.fault}")
+        _expect(len(bench.site.seen) == before, f"a request whose {name} is not honoured is never sent")
+
+
+_UNUSUAL = {
+    "proxy": RequestOptions(proxy="http://127.0.0.1:9"),
+    "credentials": RequestOptions(credentials="user:password"),
+    "authentication": RequestOptions(credentials="user:password", authentication="digest"),
+    "verify_tls": RequestOptions(verify_tls=False),
+    "cookies": RequestOptions(cookies=True),
+    "http2": RequestOptions(http2=False),
+}
+
+
+def _check_credentials(bench: _Bench) -> None:
+    for options, expected in ((_UNUSUAL["credentials"], "Basic dXNlcjpwYXNzd29yZA=="), (GENERAL, None)):
+        bench.fetch(bench.request("/plain", options=options))
+        shown = bench.site.seen[-1][1].get("Authorization")
+        _expect(shown == expected, f"credentials go with their own requests: {expected} is sent, not {shown}")
+
+
+def _check_cookies(bench: _Bench) -> None:
+    for options, expected in ((_UNUSUAL["cookies"], None), (_UNUSUAL["cookies"], "c=1"), (GENERAL, None)):
+        bench.fetch(bench.request("/cookie", options=options))
+        sent = bench.site.seen[-1][1].get("Cookie")
+        _expect(sent == expected, f"cookies are kept for requests that want them: {expected} is sent, not {sent}")
+
+
 class _Site:
     """The server of the checks; `seen` lists path and headers of every request."""
 
@@ -340,6 +405,8 @@ class _Answers(BaseHTTPRequestHandler):
             match self.path.partition("?")[0]:
                 case "/plain":
                     self._give(b"plain")
+                case "/cookie":
+                    self._head(200, "Set-Cookie", "c=1", length=0)
                 case "/large":
                     self._give(b"x" * _LARGE)
                 case "/gzip":

@@ -226,6 +226,25 @@ class _ResolvesTheName(ThreadedDownloader):
             return DownloadResult(answer.status, answer.getheaders(), answer.read(), request.address)
 
 
+class _NamesUnheardOptions(CurlDownloader):
+    options = frozenset({"teleport"})
+
+
+class _IgnoresOptions(_Altered):
+    """Says that it honours every option, and does not."""
+
+    def before(self, request: DownloadRequest) -> DownloadRequest:
+        return DownloadRequest(request.url, request.address, request.port, request.headers, request.max_bytes)
+
+
+class _IgnoresCookies(_IgnoresOptions):
+    options = frozenset({"cookies"})
+
+
+class _IgnoresProxies(_IgnoresOptions):
+    options = frozenset({"proxy"})
+
+
 class _ListsSchemes(CurlDownloader):
     schemes = ("http",)  # type: ignore[assignment]  # the flaw under test
 
@@ -246,6 +265,10 @@ class _ListsSchemes(CurlDownloader):
         (_CutsBodies, "ends early"),
         (_ResolvesTheName, "without a fault"),
         (_ListsSchemes, "frozenset"),
+        (_NamesUnheardOptions, "teleport"),
+        (_IgnoresOptions, "credentials go with their own requests"),
+        (_IgnoresCookies, "cookies are kept"),
+        (_IgnoresProxies, "a proxy that is not there"),
     ],
 )
 def test_a_flawed_downloader_is_found_out(

@@ -15,14 +15,16 @@ from typing import Any, Literal, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from parcahyd.config.database_url import DATABASE_KEYS, without_password
-from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.config.database_url import DATABASE_KEYS
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
+from parcahyd.config.secrets import without_secrets
 
 __all__ = [
     "Conf",
     "Declared",
     "SettingLine",
     "declared",
+    "declared_of_host",
     "explain",
     "main",
     "plain",
@@ -53,6 +55,7 @@ _SECTIONS: dict[Conf, dict[str, str]] = {
         "TimeoutConnect": "Time limits and trust",
         "MaxTries": "Retries and revisits",
         "MaxSize": "Storage and stopping",
+        "Host": "Single hosts",
     },
 }
 """Each section by the key that opens it; a section ends where the next one opens, in the schema's order."""
@@ -94,7 +97,16 @@ class SettingLine(msgspec.Struct, frozen=True):
 @functools.cache
 def declared(which: Conf) -> dict[str, Declared]:
     """The keys of one file, in the schema's order."""
-    struct = _CONFS[which]
+    return _declared_by(_CONFS[which])
+
+
+@functools.cache
+def declared_of_host() -> dict[str, Declared]:
+    """The keys of a [[Host]] table, in the schema's order."""
+    return _declared_by(HostRule)
+
+
+def _declared_by(struct: type[msgspec.Struct]) -> dict[str, Declared]:
     annotations = get_type_hints(struct, include_extras=True)
     fields = inspect.type_info(struct)
     assert isinstance(fields, inspect.StructType)  # noqa: S101 - both are structs; tells the type checker so
@@ -108,7 +120,7 @@ def explain(configuration: Configuration) -> Iterator[SettingLine]:
             name = f"{which}.{key}"
             yield SettingLine(
                 name=name,
-                value=toml_text(_without_secret(key, getattr(conf, key))),
+                value=toml_text(without_secrets(key, getattr(conf, key))),
                 default=toml_text(setting.default),
                 source=configuration.sources.get(name, "default"),
                 sentence=setting.sentence,
@@ -160,7 +172,8 @@ def render_conf(which: Conf) -> str:
             lines += [f"# {setting.key} = {toml_text(setting.default)}" for setting in settings]
             continue
         for setting in settings:
-            lines += ["", *_commented(setting.sentence), _assignment(setting)]
+            told = _host_table() if setting.key == "Host" else [_assignment(setting)]
+            lines += ["", *_commented(setting.sentence), *told]
     return "\n".join(lines) + "\n"
 
 
@@ -172,6 +185,9 @@ def render_docs() -> str:
         for title, settings in _sections(which):
             rows = "\n".join(map(_table_row, settings))
             parts.append(f"### {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n{rows}\n")
+    parts.append(f"### [[Host]]\n\n{HostRule.__doc__}\n\n{_DOCS_HOST}")
+    rows = "\n".join(map(_host_row, declared_of_host().values()))
+    parts.append(f"| key | value | meaning |\n|---|---|---|\n{rows}\n")
     return "\n".join(parts)
 
 
@@ -230,7 +246,9 @@ def _in_words(kind: inspect.Type) -> str:
         case inspect.StrType():
             return "text" if kind.pattern is None else "text of printable ASCII characters that starts with no space"
         case inspect.VarTupleType():
-            return "a list of texts"
+            return "tables" if isinstance(kind.item_type, inspect.StructType) else "a list of texts"
+        case inspect.DictType():
+            return "a table of texts"
     raise NotImplementedError(f"a setting of type {kind}")
 
 
@@ -242,14 +260,6 @@ def _range_in_words(kind: inspect.IntType | inspect.FloatType) -> str:
 
 def _kind_with_unset(setting: Declared) -> str:
     return f"{setting.kind}, or unset" if setting.default is None else setting.kind
-
-
-def _without_secret(key: str, value: object) -> object:
-    if key == "DbUrl":
-        return without_password(str(value))
-    if key == "DbPassword" and value and not str(value).startswith("env:"):
-        return "***"
-    return value
 
 
 def _escaped(character: str) -> str:
@@ -272,9 +282,9 @@ def _sections(which: Conf) -> Iterator[tuple[str, list[Declared]]]:
     yield title, members
 
 
-def _commented(text: str) -> list[str]:
+def _commented(text: str, further: str = "# ") -> list[str]:
     return textwrap.wrap(
-        text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+        text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )
 
 
@@ -282,6 +292,18 @@ def _assignment(setting: Declared) -> str:
     if setting.default is None:
         return f"# {setting.key} = ...  # {setting.kind}"
     return f"{setting.key} = {toml_text(setting.default)}"
+
+
+def _host_table() -> list[str]:
+    """A [[Host]] table with every key, commented out."""
+    lines = [*_commented(f"{HostRule.__doc__} Unset keys: the general setting counts."), "#", "# [[Host]]"]
+    for setting in declared_of_host().values():
+        lines += _commented(f"{setting.key}: {setting.kind}. {setting.sentence}", "#     ")
+    return lines
+
+
+def _host_row(setting: Declared) -> str:
+    return f"| `{setting.key}` | {setting.kind} | {setting.sentence} |"
 
 
 def _table_row(setting: Declared) -> str:
@@ -304,7 +326,7 @@ This page and the files in `conf/` follow from `parcahyd/config/schema.py`, and 
    a text needs no quotes (`--set Work.Scope=any`), and of two for one key the later one counts. A key that may be unset is
    unset by leaving the value out: `--set Work.MaxPages=`.
 2. Then `MapConf.toml` and `WorkConf.toml` in the folder that `--conf` names. Either may be missing. All keys stand at the top
-   level, without tables.
+   level; the only tables are the `[[Host]]` of `WorkConf.toml`, which come last.
 3. Then the defaults below.
 
 `parcahyd config` shows every value in force and where it came from. A key that is not known, a value of the wrong type and one
@@ -315,6 +337,32 @@ out of range stop the start with one line: file, line, key, what is wrong, and t
 - Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
 - `LocalInstance = false` is refused for now: the cluster comes as an extra, `parcahyd[cluster]`.
 - `DnsResloverClass`, as the paper's table spells it, is understood as `DnsResolverClass`, with a hint.
+"""
+
+
+_DOCS_HOST = """\
+    [[Host]]
+    Pattern = "intranet.example.org"
+    Credentials = "env:INTRANET_LOGIN"
+    VerifyTls = false
+
+    [[Host]]
+    Pattern = "*.example.org"
+    Delay = 0.2
+    Connections = 4
+    Headers = { "Accept-Language" = "pt" }
+
+A `*` in a pattern stands for any characters and a `?` for one; names are compared without case, and a name that is not ASCII is
+written as in its URL (`xn--...`). What a rule leaves out is as the general setting has it. `--set` cannot write rules.
+
+- `Credentials`, `Proxy` and the values of `Headers` may be `"env:NAME"`. Secrets are neither shown by `parcahyd config` nor
+  recorded in the database. Credentials go to the hosts of their rule alone: redirects are never followed by the downloader.
+- A proxy is asked to connect to the address that was resolved and vetted here (CONNECT for http and https alike, or SOCKS 5),
+  never to a name, so `AllowAddresses` counts as ever; `socks5h` is refused. That the proxy connects where it was asked to is
+  believed. ftp does not go through proxies.
+- `Authentication = "digest"` costs a second request whenever the server's question is not known yet.
+- Cookies live as long as the worker process; each registrable domain has its own, and no cookie is valid for a public suffix.
+- A downloader that cannot do what a rule asks for refuses the request and says so: `requests` knows neither proxies nor digest.
 """
 
 

@@ -12,10 +12,12 @@ from msgspec import Meta
 
 from parcahyd import __version__
 
-__all__ = ["Configuration", "MapConf", "WorkConf"]
+__all__ = ["Configuration", "HostRule", "MapConf", "WorkConf"]
 
-_Seconds = Annotated[float, Meta(ge=0)]
+_Amount = Annotated[float, Meta(ge=0)]
+_Seconds = _Amount
 _Count = Annotated[int, Meta(ge=1)]
+_ProductName = Annotated[str, Meta(min_length=1, pattern=r"^[!-~][ -~]*$")]
 
 
 def _says(sentence: str) -> Meta:
@@ -63,12 +65,47 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     PluginDir: Annotated[str, _says("Folder whose Python files are loaded as plugins, relative to this folder.")] = "../plugins"
 
 
+class HostRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is different for some hosts. The first rule whose Pattern fits a host counts for it, and no other."""
+
+    Pattern: Annotated[
+        str,
+        _says('Which hosts: "example.org" itself, "*.example.org" those below it, "example.org:8080" on one port.'),
+    ]
+    Delay: Annotated[_Seconds | None, _says("HostDelay for these hosts.")] = None
+    Connections: Annotated[_Count | None, _says("HostConnections for these hosts.")] = None
+    UserAgent: Annotated[_ProductName | None, _says("UserAgent for these hosts, in robots.txt too.")] = None
+    Headers: Annotated[
+        dict[str, str] | None, _says('Headers that are sent along, such as { "Accept-Language" = "pt", "X-Key" = "env:KEY" }.')
+    ] = None
+    Credentials: Annotated[
+        str | None, _says('"USER:PASSWORD" for these hosts; "env:NAME" reads it from the environment variable NAME.')
+    ] = None
+    Authentication: Annotated[
+        Literal["basic", "digest"] | None,
+        _says('How Credentials are shown: "basic", at once (the default), or "digest", when the server asks.'),
+    ] = None
+    Proxy: Annotated[str | None, _says('Proxy for these hosts; "" means none.')] = None
+    VerifyTls: Annotated[bool | None, _says("Certificates of these hosts are checked; unset: they are.")] = None
+    Cookies: Annotated[bool | None, _says("Cookies for these hosts.")] = None
+    Http2: Annotated[bool | None, _says("Http2 for these hosts.")] = None
+
+
 class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The crawling process: Crawl Manager, Crawl Workers, Document and URL Buffer, Update Database."""
 
     DownloaderClass: Annotated[
         str, _says('The downloader plugin: "curl", "requests", another plugin\'s name, or a dotted path.')
     ] = "curl"
+    Proxy: Annotated[
+        str,
+        _says(
+            'Proxy for all requests, "http://HOST:PORT", "https://..." or "socks5://..."; "env:NAME" reads it from the '
+            "environment variable NAME; empty: none."
+        ),
+    ] = ""
+    Cookies: Annotated[bool, _says("Send cookies back to the site that set them, for as long as a worker runs.")] = False
+    Http2: Annotated[bool, _says("Speak HTTP/2 with servers that offer it over TLS.")] = True
     Seeds: Annotated[tuple[str, ...], _says("URLs that the crawl starts from; --seed adds to them.")] = ()
     Scope: Annotated[
         Literal["site", "domain", "any"],
@@ -90,7 +127,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     Embedded: Annotated[bool, _says("Fetch images, scripts, styles and media of pages too.")] = False
 
     UserAgent: Annotated[
-        Annotated[str, Meta(min_length=1, pattern=r"^[!-~][ -~]*$")],
+        _ProductName,
         _says("How the crawler names itself to servers and in robots.txt; add a way to reach you."),
     ] = f"parcahyd/{__version__}"
     HostDelay: Annotated[_Seconds, _says("Seconds between two requests to one host.")] = 1.0
@@ -132,8 +169,15 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     MetaKeys: Annotated[_Count, _says("Up to how many known URLs of a site are sent along with a visit.")] = 100_000
 
     TimeoutConnect: Annotated[_Seconds, _says("Seconds within which a connection must stand, encryption included.")] = 15.0
+    TimeoutFirstByte: Annotated[
+        _Seconds | None,
+        _says("Seconds from a request, connecting included, to the first byte of its answer; unset: TimeoutIdle."),
+    ] = None
     TimeoutIdle: Annotated[_Seconds, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
     TimeoutTotal: Annotated[_Seconds, _says("Seconds that one document may take from request to last byte.")] = 300.0
+    MinRate: Annotated[
+        _Amount, _says("Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit.")
+    ] = 100.0
     CaFile: Annotated[str, _says("File of trusted certificate authorities; empty: the system's, else the bundled one.")] = ""
 
     MaxTries: Annotated[_Count, _says("How often a URL is tried before it counts as gone.")] = 5
@@ -154,6 +198,8 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     KeepVersions: Annotated[_Count, _says("How many versions of a document are kept.")] = 3
     KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
     StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
+
+    Host: Annotated[tuple[HostRule, ...], _says("Settings of single hosts, each set of them a table [[Host]].")] = ()
 
     @property
     def address_delay(self) -> float:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 __all__ = [
+    "GENERAL",
     "Clock",
     "DownloadFault",
     "DownloadRequest",
     "DownloadResult",
     "Downloader",
+    "RequestOptions",
     "Resolution",
     "Resolver",
 ]
@@ -64,6 +66,39 @@ class DownloadFault(Enum):
     PLUGIN = "plugin"
 
 
+class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What one host needs that others do not: the few values that a user's rules give, shared by all of its requests.
+
+    A downloader names the fields that it honours in its attribute `options`. A request whose options differ from GENERAL in
+    another field never reaches it: the fault is DownloadFault.PLUGIN, because a secret site fetched without its proxy or its
+    password would be a quiet mistake.
+    """
+
+    proxy: str = ""
+    """`http://`, `https://` or `socks5://[USER:PASSWORD@]HOST:PORT`; empty: none. It is asked for the pinned address."""
+    credentials: str = ""
+    """`USER:PASSWORD` for this host; empty: none."""
+    authentication: Literal["basic", "digest"] = "basic"
+    """How credentials are shown: at once, or in answer to the server's question (RFC 7616), which costs a second request."""
+    verify_tls: bool = True
+    cookies: bool = False
+    """Cookies that the site set before in this process are sent back, and those of the answer are kept."""
+    http2: bool = True
+    """HTTP/2 may be spoken; false: HTTP/1.1."""
+
+    def differences(self) -> frozenset[str]:
+        """The fields that differ from GENERAL."""
+        return frozenset(name for name in self.__struct_fields__ if getattr(self, name) != getattr(GENERAL, name))
+
+    def __repr__(self) -> str:
+        # It holds secrets, and what holds it may be printed.
+        return f"RequestOptions({', '.join(sorted(self.differences()))})"
+
+
+GENERAL = RequestOptions()
+"""The options of nearly every request: straight to the pinned address, verified, without a password and without cookies."""
+
+
 class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     """One GET to one pinned address. The downloader follows no redirect and resolves no name."""
 
@@ -74,6 +109,8 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     """Complete but for Host and Accept-Encoding, which are the downloader's."""
     max_bytes: int
     """A body that grows beyond this, decoded, ends with DownloadFault.SIZE."""
+    options: RequestOptions = GENERAL
+    """The object GENERAL itself for general requests: downloaders ask for identity."""
 
 
 class DownloadResult(msgspec.Struct, gc=False):
@@ -85,9 +122,13 @@ class DownloadResult(msgspec.Struct, gc=False):
     body: bytes = b""
     """Content codings removed."""
     peer: str = ""
-    """The address that the answer came from; checked against the pinned one."""
+    """The address that the answer came from; checked against the pinned one. Behind a proxy, the one it was asked for."""
     fault: DownloadFault | None = None
     detail: str = ""
+    elapsed: float = 0.0
+    """Seconds from the request to the last byte of its answer, connecting included; 0 where nobody measured."""
+    protocol: str = ""
+    """"1.0", "1.1", "2" or "3" where the answer is one of HTTP; empty where it is not known."""
 
     def header(self, name: str) -> str:
         """The first header of that (lower-case) name, or the empty string."""
@@ -101,7 +142,8 @@ class DownloadResult(msgspec.Struct, gc=False):
 class Downloader(Protocol):
     """Fetches documents on the worker's event loop: `start` returns at once, `done` is called later on the same loop.
 
-    `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFault.CANCELLED.
+    `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFault.CANCELLED. An attribute
+    `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none.
     """
 
     schemes: frozenset[str]

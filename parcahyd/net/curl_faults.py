@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from parcahyd.core.ports import DownloadFault
 
-__all__ = ["CurlError", "fault_of", "ftp_status_of"]
+__all__ = ["CurlError", "detail_of", "fault_of", "ftp_status_of"]
 
 
 class CurlError(IntEnum):
@@ -36,6 +36,8 @@ class CurlError(IntEnum):
     SSL_ISSUER_ERROR = 83
     SSL_INVALIDCERTSTATUS = 91
     HTTP2_STREAM = 92
+    PROXY = 97
+    TOO_LARGE = 100
 
 
 _FAULTS: dict[int, DownloadFault] = {
@@ -43,6 +45,7 @@ _FAULTS: dict[int, DownloadFault] = {
     CurlError.COULDNT_RESOLVE_HOST: DownloadFault.CONNECT,
     CurlError.COULDNT_CONNECT: DownloadFault.CONNECT,
     CurlError.INTERFACE_FAILED: DownloadFault.CONNECT,
+    CurlError.PROXY: DownloadFault.CONNECT,
     CurlError.SSL_CONNECT_ERROR: DownloadFault.TLS,
     CurlError.SSL_CERTPROBLEM: DownloadFault.TLS,
     CurlError.SSL_CIPHER: DownloadFault.TLS,
@@ -73,9 +76,26 @@ _FTP_REFUSALS: dict[int, int] = {
 }
 
 
-def fault_of(number: int) -> DownloadFault:
+# libcurl has one number for a connection that broke and for what cannot be read; only its words tell them apart.
+_UNREADABLE = ("chunk ", "Too large response headers", "Too many response headers")
+
+# Where libcurl itself has nothing to say.
+_DETAILS: dict[int, str] = {
+    CurlError.WRITE_ERROR: "bytes follow the end of the compressed body",
+    CurlError.TOO_LARGE: "a header is longer than libcurl takes",
+}
+
+
+def fault_of(number: int, text: str = "") -> DownloadFault:
     """The fault behind a libcurl error; one that is not listed is a breach of the protocol."""
+    if number == CurlError.RECV_ERROR and text.startswith(_UNREADABLE):
+        return DownloadFault.PROTOCOL
     return _FAULTS.get(number, DownloadFault.PROTOCOL)
+
+
+def detail_of(number: int, text: str) -> str:
+    """What happened, for people; never empty."""
+    return text or _DETAILS.get(number) or f"libcurl error {number}"
 
 
 def ftp_status_of(number: int, reply: int) -> int:

@@ -9,13 +9,25 @@ import pycurl
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.net.curl_faults import CurlError, fault_of, ftp_status_of
+from parcahyd.net.curl_faults import CurlError, detail_of, fault_of, ftp_status_of
+from parcahyd.net.patience import Pace
 
 __all__ = ["Done", "Transfer", "final_headers"]
 
 Done = Callable[[DownloadResult], None]
 
 _BLANK_LINES = (b"\r\n", b"\n")
+
+# libcurl's numbers for what the server answered in.
+_PROTOCOLS = {
+    pycurl.CURL_HTTP_VERSION_1_0: "1.0",
+    pycurl.CURL_HTTP_VERSION_1_1: "1.1",
+    pycurl.CURL_HTTP_VERSION_2: "2",
+    pycurl.CURL_HTTP_VERSION_3: "3",
+}
+
+_LISTING = (("Content-Type", "text/plain"),)
+"""An ftp folder has no media type of its own; what its server lists is for people."""
 
 
 class Transfer:
@@ -40,15 +52,16 @@ class Transfer:
         "_too_large",
         "curl",
         "done",
-        "progress",
-        "quiet",
+        "pace",
+        "pool",
     )
 
     def __init__(self, conf: WorkConf, authorities: str) -> None:
         self.curl = pycurl.Curl()
         self.done: Done = _nobody
-        self.progress = -1
-        self.quiet = 0
+        self.pace: Pace | None = None
+        self.pool: list[Transfer] = []
+        """Where it waits for its next request."""
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._size = 0
@@ -62,7 +75,7 @@ class Transfer:
         self._is_ftp = False
         # Waiting for the first connection to learn that it speaks HTTP/2 lets 32 requests share one instead of opening 32. It
         # delays the first requests to a server that does not, and is pointless for plain http and for one request at a time.
-        self._pipewait = conf.HostConnections > 1
+        self._pipewait = conf.HostConnections > 1 or any((rule.Connections or 1) > 1 for rule in conf.Host)
         self._set_constants(conf, authorities)
 
     def _set_constants(self, conf: WorkConf, authorities: str) -> None:
@@ -70,6 +83,7 @@ class Transfer:
         set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP)
         set_option(pycurl.FOLLOWLOCATION, 0)
         set_option(pycurl.PROXY, "")
+        set_option(pycurl.NOPROXY, "")
         set_option(pycurl.NETRC, pycurl.NETRC_IGNORED)
         set_option(pycurl.NOSIGNAL, 1)
         # The canonical URL is what was checked against robots.txt; it is what the server must see.
@@ -108,8 +122,7 @@ class Transfer:
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
         self.done = done
-        self.progress = -1
-        self.quiet = 0
+        self.pace = None
 
     def finish(self, number: int, text: str) -> DownloadResult:
         """What came of it, `number` being libcurl's; the handle is empty afterwards and can begin again."""
@@ -118,7 +131,7 @@ class Transfer:
         if self._is_ftp:
             result = self._ftp_result(number, text)
         elif number:
-            result = self._failure(fault_of(number), text)
+            result = self._failure(fault_of(number, text), detail_of(number, text))
         else:
             result = self._http_result()
         self.clear()
@@ -191,19 +204,32 @@ class Transfer:
         if headers is None:
             # libcurl takes the end of the connection for the end of the headers, and the answer for an empty one.
             return self._failure(DownloadFault.TRUNCATED, "the headers broke off")
-        return DownloadResult(status, headers, b"".join(self._chunks), self._peer)
+        getinfo = self.curl.getinfo
+        return DownloadResult(
+            status,
+            headers,
+            b"".join(self._chunks),
+            self._peer,
+            None,
+            "",
+            getinfo(pycurl.TOTAL_TIME),
+            _PROTOCOLS.get(getinfo(pycurl.INFO_HTTP_VERSION), ""),
+        )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
         if not status:
-            return self._failure(fault_of(number), text)
-        return DownloadResult(status, (), b"".join(self._chunks) if status == 200 else b"", self._peer)
+            return self._failure(fault_of(number, text), detail_of(number, text))
+        if status != 200:
+            return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
+        headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
+        return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def _failure(self, fault: DownloadFault, detail: str) -> DownloadResult:
         if self._peer and self._peer != self._address:
             detail = f"the connection led to {self._peer} and not to {self._address}"
             fault = DownloadFault.CONNECT
-        return DownloadResult(peer=self._peer, fault=fault, detail=detail)
+        return DownloadResult(peer=self._peer, fault=fault, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
 
 class _KnownLines(dict[bytes, tuple[str, str] | None]):

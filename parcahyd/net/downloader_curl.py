@@ -4,8 +4,8 @@
 woken; the loop wakes it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
 between a ready socket and `done`.
 
-ftp: a file that was transferred has status 200 and no headers, and so has a folder, whose body is the server's listing; what
-the server does not have is a 404.
+ftp: a file that was transferred has status 200 and no headers; a folder has the status 200 and the media type text/plain, its
+body being the server's listing; what the server does not have is a 404.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ import pycurl
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import GENERAL, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.certificate_authorities import authorities_file
+from parcahyd.net.cookie_jar import CookieJar
+from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
 from parcahyd.net.curl_transfer import Done, Transfer
+from parcahyd.net.patience import Patience
 
 __all__ = ["CurlDownloader"]
 
 # From here on MAXFILESIZE stops bodies of unknown length and an answer's headers are limited by libcurl itself.
 _OLDEST_LIBCURL = (8, 4, 0)
-
-# How many times within TimeoutIdle the transfers are looked at. An idle one is given up after TimeoutIdle and at most one
-# look more. libcurl's own LOW_SPEED_TIME would be late: it compares a mean over six seconds, in whole seconds.
-_LOOKS = 4
 
 _CONNECTIONS_KEPT = 4
 
@@ -39,6 +38,7 @@ class CurlDownloader:
     """Fetches with libcurl; see `parcahyd.core.ports.Downloader` for the contract. Time limits of 0 mean no limit."""
 
     schemes = frozenset({"http", "https", "ftp"})
+    options = frozenset(RequestOptions.__struct_fields__)
 
     def __init__(
         self,
@@ -53,6 +53,11 @@ class CurlDownloader:
         self._has_delays = conf.HostDelay > 0 or conf.address_delay > 0
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
+        # Handles with options of their own are kept apart, so that a password or a proxy never waits on a handle for strangers.
+        # There are as many kinds as the user's rules make.
+        self._idle_with: dict[RequestOptions, list[Transfer]] = {}
+        self._jar = CookieJar()
+        self._patience = Patience(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
         self._closed = False
         self._wake_soon = False
         self._wake_at = float("inf")
@@ -69,7 +74,8 @@ class CurlDownloader:
         if self._closed:
             self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.CANCELLED, detail="closed"))
             return
-        transfer = self._idle.pop() if self._idle else Transfer(self._conf, self._authorities)
+        idle = self._idle if request.options is GENERAL else self._idle_of(request.options)
+        transfer = idle.pop() if idle else self._make(request.options, idle)
         try:
             transfer.begin(request, done)
             self._multi.add_handle(transfer.curl)
@@ -81,8 +87,8 @@ class CurlDownloader:
         if self._has_delays:
             # The delay to the next request counts from now, so this one must not wait for the loop.
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        if self._look is None and self._conf.TimeoutIdle:
-            self._look = self._loop.call_later(self._conf.TimeoutIdle / _LOOKS, self._look_for_idle)
+        if self._look is None and self._patience.interval:
+            self._look = self._loop.call_later(self._patience.interval, self._look_around)
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
@@ -99,12 +105,24 @@ class CurlDownloader:
                 timer.cancel()
         for curl in self._active:
             self._multi.remove_handle(curl)
-        for transfer in (*self._active.values(), *self._idle):
+        for transfer in (*self._active.values(), *self._idle, *(one for idle in self._idle_with.values() for one in idle)):
             transfer.close()
         self._active.clear()
         self._idle.clear()
+        self._idle_with.clear()
         self._multi.close()
         self._sockets.close()
+
+    def _idle_of(self, options: RequestOptions) -> list[Transfer]:
+        return self._idle if options == GENERAL else self._idle_with.setdefault(options, [])
+
+    def _make(self, options: RequestOptions, pool: list[Transfer]) -> Transfer:
+        if pool is self._idle:
+            transfer = Transfer(self._conf, self._authorities)
+        else:
+            transfer = OptionedTransfer(self._conf, self._authorities, options, self._jar)
+        transfer.pool = pool
+        return transfer
 
     def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
         self._sockets.watch(wanted, descriptor)
@@ -165,7 +183,7 @@ class CurlDownloader:
         self._multi.remove_handle(curl)
         done = transfer.done
         result = transfer.finish(number, text)
-        self._idle.append(transfer)
+        transfer.pool.append(transfer)
         return done, result
 
     def _give_up(self, transfer: Transfer, fault: DownloadFault, detail: str) -> None:
@@ -173,21 +191,17 @@ class CurlDownloader:
         self._multi.remove_handle(transfer.curl)
         done = transfer.done
         self._loop.call_soon(self._tell, done, transfer.give_up(fault, detail))
-        self._idle.append(transfer)
+        transfer.pool.append(transfer)
 
-    def _look_for_idle(self) -> None:
+    def _look_around(self) -> None:
         self._look = None
+        now = self._loop.time()
         for transfer in list(self._active.values()):
-            received = transfer.received()
-            if received != transfer.progress:
-                transfer.progress = received
-                transfer.quiet = 0
-                continue
-            transfer.quiet += 1
-            if transfer.quiet >= _LOOKS:
-                self._give_up(transfer, DownloadFault.TIMEOUT, f"no byte for {self._conf.TimeoutIdle:g} s")
+            transfer.pace, complaint = self._patience.judge(transfer.pace, transfer.received(), now)
+            if complaint:
+                self._give_up(transfer, DownloadFault.TIMEOUT, complaint)
         if self._active:
-            self._look = self._loop.call_later(self._conf.TimeoutIdle / _LOOKS, self._look_for_idle)
+            self._look = self._loop.call_later(self._patience.interval, self._look_around)
 
     def _tell(self, done: Done, result: DownloadResult) -> None:
         try:

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import ipaddress
 import re
+import time
+from base64 import b64encode
 from http.client import IncompleteRead
 from typing import Any
 
@@ -24,6 +26,7 @@ from urllib3.util import SKIP_HEADER
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.net.certificate_authorities import authorities_file
+from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
 from parcahyd.net.threaded_downloader import ThreadedDownloader
 
@@ -31,6 +34,8 @@ __all__ = ["RequestsDownloader"]
 
 _CHUNK = 16 * 1024
 _VISIBLE = re.compile(r"[!-~]+").fullmatch
+
+_PROTOCOLS = {10: "1.0", 11: "1.1"}
 
 # What urllib3 decodes on every installation; brotli and zstandard would need packages that may not be there.
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
@@ -49,14 +54,22 @@ _FAULTS: tuple[tuple[type[BaseException], DownloadFault], ...] = (
 
 
 class RequestsDownloader(ThreadedDownloader):
-    """Fetches with requests, pinned; `TimeoutIdle` is the limit of each read, `TimeoutTotal` of the whole."""
+    """Fetches with requests, pinned; `TimeoutIdle` is the limit of each read, `TimeoutTotal` of the whole.
+
+    It speaks HTTP/1.1 only and does not know `MinRate`: `TimeoutTotal` ends a body that drips. Proxies and digest
+    authentication are not among its options: such requests are refused.
+    """
+
+    options = frozenset({"credentials", "verify_tls", "cookies", "http2"})
 
     def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(conf, loop)
         # The adapter alone, without a Session: a Session reads a redirect's body whole, whatever its size, keeps cookies, and
         # takes proxies and credentials from the environment.
         self._adapter = PinnedAdapter(authorities_file(conf.CaFile), conf.HostConnections, 4 * conf.Connections)
-        self._timeouts: Any = (conf.TimeoutConnect or None, conf.TimeoutIdle or None)
+        self._jar = CookieJar()
+        first_byte = conf.TimeoutIdle if conf.TimeoutFirstByte is None else conf.TimeoutFirstByte
+        self._timeouts: Any = (conf.TimeoutConnect or None, first_byte or None)
 
     def fetch(self, request: DownloadRequest) -> DownloadResult:
         try:
@@ -75,9 +88,12 @@ class RequestsDownloader(ThreadedDownloader):
         self._adapter.close()
 
     def _get(self, request: DownloadRequest) -> DownloadResult:
-        with self._adapter.send(_prepared(request), stream=True, timeout=self._timeouts) as response:
+        started = time.monotonic()
+        with self._adapter.send(self._prepared(request), stream=True, timeout=self._timeouts) as response:
             connection = response.raw.connection
             peer = connection.peer if isinstance(connection, PinnedConnection) else ""
+            if connection is not None and connection.sock is not None:
+                connection.sock.settimeout(self.conf.TimeoutIdle or None)
             headers = list(response.raw.headers.iteritems())
             if response.status_code < 200:
                 detail = f"status {response.status_code} is not a final answer"
@@ -92,7 +108,23 @@ class RequestsDownloader(ThreadedDownloader):
             if body is None:
                 detail = "the decoded body is larger than allowed"
                 return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail=detail)
-        return DownloadResult(response.status_code, headers, body, peer)
+        if request.options.cookies:
+            self._jar.take(request.url, headers, time.time())
+        elapsed = time.monotonic() - started
+        protocol = _PROTOCOLS.get(response.raw.version, "")
+        return DownloadResult(response.status_code, headers, body, peer, elapsed=elapsed, protocol=protocol)
+
+    def _prepared(self, request: DownloadRequest) -> PinnedRequest:
+        prepared = _prepared(request)
+        options = request.options
+        prepared.verify_tls = options.verify_tls
+        if options.credentials:
+            prepared.headers["Authorization"] = "Basic " + b64encode(options.credentials.encode()).decode()
+        if options.cookies and "Cookie" not in prepared.headers:
+            cookies = self._jar.header(request.url, time.time())
+            if cookies:
+                prepared.headers["Cookie"] = cookies
+        return prepared
 
 
 def _body(response: requests.Response, most: int) -> bytes | None:

@@ -15,20 +15,25 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import disable_warnings
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, InsecureRequestWarning, NewConnectionError
 from urllib3.util.connection import create_connection
 
 __all__ = ["PinnedAdapter", "PinnedConnection", "PinnedRequest"]
 
 Pin = tuple[str, int]
 
+# Hosts whose certificate goes unchecked are the user's own exceptions, written down; a line per host says nothing new.
+disable_warnings(InsecureRequestWarning)
+
 
 class PinnedRequest(requests.PreparedRequest):
-    """A prepared request that knows the address and port it goes to."""
+    """A prepared request that knows the address and port it goes to, and whether the certificate there is checked."""
 
     pin: Pin
+    verify_tls: bool = True
 
 
 class PinnedConnection(HTTPConnection):
@@ -74,7 +79,8 @@ class _PinnedTlsPool(HTTPSConnectionPool):
 
 
 class PinnedAdapter(HTTPAdapter):
-    """Gives each PinnedRequest a connection to its pin: one small pool per scheme, host, port and pin, the oldest dropped.
+    """Gives each PinnedRequest a connection to its pin: one small pool per scheme, host, port, pin and trust, the oldest
+    dropped.
 
     `in_use` shows the connection that a thread last sent a request over.
     """
@@ -83,9 +89,12 @@ class PinnedAdapter(HTTPAdapter):
         super().__init__()
         self.in_use: dict[int, PinnedConnection] = {}
         self._trust = ssl.create_default_context(cafile=authorities)
+        self._blind_trust = ssl.create_default_context()
+        self._blind_trust.check_hostname = False
+        self._blind_trust.verify_mode = ssl.CERT_NONE
         self._connections_per_pool = connections_per_pool
         self._most_pools = most_pools
-        self._pools: OrderedDict[tuple[str, str, int | None, Pin], HTTPConnectionPool] = OrderedDict()
+        self._pools: OrderedDict[tuple[str, str, int | None, Pin, bool], HTTPConnectionPool] = OrderedDict()
         self._lock = threading.Lock()
 
     def get_connection_with_tls_context(
@@ -96,7 +105,7 @@ class PinnedAdapter(HTTPAdapter):
         url = urlsplit(request.url)
         if url.scheme not in ("http", "https"):
             raise requests.exceptions.InvalidSchema(f"{url.scheme} is not served")
-        key = (url.scheme, url.hostname or "", url.port, request.pin)
+        key = (url.scheme, url.hostname or "", url.port, request.pin, request.verify_tls)
         with self._lock:
             pool = self._pools.get(key)
             if pool is None:
@@ -108,7 +117,7 @@ class PinnedAdapter(HTTPAdapter):
         return pool
 
     def cert_verify(self, *_trust: Any, **_certificate: Any) -> None:
-        """Nothing: the pools hold a context that verifies, with the authorities loaded once."""
+        """Nothing: a pool holds its context, with the authorities loaded once, or the one of hosts that are an exception."""
 
     def close(self) -> None:
         super().close()
@@ -116,9 +125,16 @@ class PinnedAdapter(HTTPAdapter):
             while self._pools:
                 self._pools.popitem()[1].close()
 
-    def _new_pool(self, scheme: str, host: str, port: int | None, pin: Pin) -> HTTPConnectionPool:
+    def _new_pool(self, scheme: str, host: str, port: int | None, pin: Pin, verify_tls: bool) -> HTTPConnectionPool:
         if scheme == "https":
+            trust = self._trust if verify_tls else self._blind_trust
             return _PinnedTlsPool(
-                host, port, maxsize=self._connections_per_pool, ssl_context=self._trust, pin=pin, in_use=self.in_use
+                host,
+                port,
+                maxsize=self._connections_per_pool,
+                ssl_context=trust,
+                cert_reqs=trust.verify_mode,
+                pin=pin,
+                in_use=self.in_use,
             )
         return _PinnedPool(host, port, maxsize=self._connections_per_pool, pin=pin, in_use=self.in_use)

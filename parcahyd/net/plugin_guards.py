@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import Downloader, DownloadFault, DownloadRequest, DownloadResult, Resolution, Resolver
+from parcahyd.core.ports import (
+    GENERAL,
+    Downloader,
+    DownloadFault,
+    DownloadRequest,
+    DownloadResult,
+    RequestOptions,
+    Resolution,
+    Resolver,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,16 +62,23 @@ class GuardedResolver:
 
 
 class GuardedDownloader:
-    """A downloader whose `start` never raises. All that it adds to a request is a try."""
+    """A downloader whose `start` never raises and never gets options that it does not honour.
+
+    All that it adds to a general request is a comparison and a try.
+    """
 
     def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
         self.schemes = downloader.schemes
+        self.options: frozenset[str] = getattr(downloader, "options", frozenset())
         self._name = name
         self._downloader = downloader
         self._start = downloader.start
         self._loop = loop
 
     def start(self, request: DownloadRequest, done: Done) -> None:
+        if request.options is not GENERAL and (unknown := self._unknown(request.options)):
+            self._loop.call_soon(done, self._fault(unknown))
+            return
         try:
             self._start(request, done)
         except Exception as error:
@@ -81,6 +97,11 @@ class GuardedDownloader:
             message = f'downloader "{self._name}" raised {in_a_line(error)} in {method.__name__}'
             self._loop.call_exception_handler({"message": message, "exception": error})
 
+    def _unknown(self, options: RequestOptions) -> str:
+        """What to say of options that the downloader would ignore; empty where it honours all."""
+        unknown = options.differences() - self.options
+        return f"cannot do what the settings ask for this host: {', '.join(sorted(unknown))}" if unknown else ""
+
     def _fault(self, what: str) -> DownloadResult:
         return DownloadResult(fault=DownloadFault.PLUGIN, detail=f'downloader "{self._name}" {what}')
 
@@ -93,6 +114,9 @@ class StrictDownloader(GuardedDownloader):
         self._thread = threading.get_ident()
 
     def start(self, request: DownloadRequest, done: Done) -> None:
+        if request.options is not GENERAL and (unknown := self._unknown(request.options)):
+            self._loop.call_soon(done, self._fault(unknown))
+            return
         told = False
         starting = True
 

@@ -8,6 +8,7 @@ import msgspec
 
 from parcahyd import __version__
 from parcahyd.config.schema import Configuration
+from parcahyd.config.secrets import without_secrets
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
 from parcahyd.storage.moments import never
 from parcahyd.storage.run_state import RunState
@@ -83,8 +84,8 @@ def _settings(configuration: Configuration) -> dict[str, Any]:
     """Every setting as JSON has it, so that it can be compared with what was read back."""
     found: dict[str, Any] = {}
     for file, conf in (("Map", configuration.map), ("Work", configuration.work)):
-        for key, value in msgspec.to_builtins(conf).items():
+        for key in conf.__struct_fields__:
             if key not in _NOT_RECORDED:
-                found[f"{file}.{key}"] = value
+                found[f"{file}.{key}"] = without_secrets(key, getattr(conf, key))
     decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
     return decoded

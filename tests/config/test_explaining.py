@@ -11,9 +11,20 @@ from hypothesis import strategies as st
 
 from parcahyd.config import explaining
 from parcahyd.config.database_url import DATABASE_KEYS
-from parcahyd.config.explaining import Conf, declared, explain, main, plain, render_conf, render_docs, shown, toml_text
+from parcahyd.config.explaining import (
+    Conf,
+    declared,
+    declared_of_host,
+    explain,
+    main,
+    plain,
+    render_conf,
+    render_docs,
+    shown,
+    toml_text,
+)
 from parcahyd.config.loading import load
-from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 
 ROOT = Path(__file__).parents[2]
 CONFS: tuple[Conf, ...] = ("Map", "Work")
@@ -52,7 +63,11 @@ def test_a_rendered_conf_has_every_key_with_its_default_and_sentence(which: Conf
     live = tomllib.loads(text)
     flowing = " ".join(line.removeprefix("# ") for line in text.splitlines())
     for key, setting in declared(which).items():
-        if setting.default is None:
+        if key == "Host":
+            assert key not in live
+            for inner in declared_of_host().values():
+                assert f"{inner.key}: {inner.kind}. " in flowing
+        elif setting.default is None:
             assert key not in live
             assert f"\n# {key} = ...  # {setting.kind}\n" in text
         elif which == "Work" and key in DATABASE_KEYS:
@@ -68,8 +83,9 @@ def test_a_rendered_conf_has_every_key_with_its_default_and_sentence(which: Conf
 @pytest.mark.parametrize("which", CONFS)
 def test_keys_stand_in_the_order_of_the_schema_under_a_heading(which: Conf) -> None:
     lines = render_conf(which).splitlines()
-    keys = [line.removeprefix("# ").split(" = ")[0] for line in lines if " = " in line]
-    assert keys == list(STRUCTS[which].__struct_fields__)
+    above = lines[: lines.index("# [[Host]]")] if "# [[Host]]" in lines else lines
+    keys = [line.removeprefix("# ").split(" = ")[0] for line in above if " = " in line]
+    assert keys == [key for key in STRUCTS[which].__struct_fields__ if key != "Host"]
     assert max(map(len, lines)) <= 100
 
 
@@ -84,6 +100,7 @@ def test_work_conf_is_grouped() -> None:
         "Time limits and trust",
         "Retries and revisits",
         "Storage and stopping",
+        "Single hosts",
     ]
 
 
@@ -146,6 +163,31 @@ def test_explain_hides_passwords() -> None:
     assert hidden["Map.DbPassword"] == '"***"'
     assert values(MapConf(DbPassword="env:NAME"))["Map.DbPassword"] == '"env:NAME"'
     assert values(MapConf())["Map.DbPassword"] == '""'
+
+
+def test_explain_hides_the_secrets_of_hosts() -> None:
+    work = WorkConf(
+        Proxy="http://u:s3cret@proxy.test:1",
+        Host=(
+            HostRule(Pattern="a.test", Credentials="u:s3cret", Proxy="http://u:s3cret@p.test:1", Delay=2.0),
+            HostRule(
+                Pattern="b.test", Credentials="env:LOGIN", Headers={"Accept-Language": "pt", "X-Key": "s3cret", "Y": "env:Y"}
+            ),
+        ),
+    )
+    values = {line.name: line.value for line in explain(Configuration(map=MapConf(), work=work))}
+    assert values["Work.Proxy"] == '"http://u:***@proxy.test:1"'
+    assert tomllib.loads(f"x = {values['Work.Host']}")["x"] == [
+        {"Pattern": "a.test", "Credentials": "***", "Proxy": "http://u:***@p.test:1", "Delay": 2.0},
+        {"Pattern": "b.test", "Credentials": "env:LOGIN", "Headers": {"Accept-Language": "pt", "X-Key": "***", "Y": "env:Y"}},
+    ]
+
+
+def test_every_key_of_a_host_has_a_sentence_and_a_row() -> None:
+    page = render_docs().partition("### [[Host]]")[2]
+    assert list(declared_of_host()) == list(HostRule.__struct_fields__)
+    for setting in declared_of_host().values():
+        assert f"| `{setting.key}` | {setting.kind} | {setting.sentence} |" in page
 
 
 def test_kinds_in_words() -> None:

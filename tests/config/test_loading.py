@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parcahyd.config import loading
-from parcahyd.config.explaining import Conf, declared, toml_text
+from parcahyd.config.explaining import Conf, declared, declared_of_host, toml_text
 from parcahyd.config.loading import Statement, load, seed_problem, statements
-from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.core.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +50,11 @@ def refusal(folder: Path | None, *overrides: str) -> str:
 # What is read
 
 
+def test_the_shipped_files_show_every_key_of_a_host() -> None:
+    text = (ROOT / "conf" / "WorkConf.toml").read_text()
+    assert [key for key in declared_of_host() if f"\n# {key}: " not in text] == []
+
+
 def test_without_a_folder_the_defaults_count_and_paths_start_in_the_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,7 +73,8 @@ def test_the_shipped_files_name_every_key() -> None:
     confs: tuple[Conf, ...] = ("Map", "Work")
     for which in confs:
         text = (ROOT / "conf" / f"{which}Conf.toml").read_text()
-        assert [key for key in declared(which) if f"\n{key} = " not in text and f"\n# {key} = " not in text] == []
+        missing = [key for key in declared(which) if f"\n{key} = " not in text and f"\n# {key} = " not in text]
+        assert missing == (["Host"] if which == "Work" else [])
 
 
 def test_either_file_may_be_absent(folder: Folder) -> None:
@@ -404,6 +410,114 @@ def test_a_wrong_override_tells_no_password(override: str) -> None:
     assert "s3cret" not in refusal(None, override)
 
 
+# Rules of hosts
+
+
+def test_host_tables_become_rules(folder: Folder) -> None:
+    text = """\
+HostDelay = 2
+[[Host]]
+Pattern = "*.example.org"
+Delay = 0
+Headers = { "Accept-Language" = "pt" }
+
+[[Host]] # the second
+Pattern = "example.org:8080"
+Credentials = "env:LOGIN"
+VerifyTls = false
+Headers.X-A = "1"
+Headers.X-B = "2"
+[[ Host ]]
+Pattern = "*"
+[Host.Headers]
+X-Key = "env:KEY"
+"""
+    configuration = load(folder(work_conf=text))
+    assert configuration.work.HostDelay == 2.0
+    assert configuration.work.Host == (
+        HostRule(Pattern="*.example.org", Delay=0.0, Headers={"Accept-Language": "pt"}),
+        HostRule(Pattern="example.org:8080", Credentials="env:LOGIN", VerifyTls=False, Headers={"X-A": "1", "X-B": "2"}),
+        HostRule(Pattern="*", Headers={"X-Key": "env:KEY"}),
+    )
+    assert configuration.sources["Work.Host"] == "WorkConf.toml:2"
+
+
+def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
+    text = 'Host = [{ Pattern = "a.test", Delay = 5 }, { Pattern = "b.test" }]'
+    assert load(folder(work_conf=text)).work.Host == (HostRule(Pattern="a.test", Delay=5.0), HostRule(Pattern="b.test"))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Delai = 1", "Delai: unknown key in [[Host]] (did you mean Delay?)"),
+        (
+            "HostDelay = 1",
+            "HostDelay: unknown key in [[Host]] (a key of the whole file stands above the first [[Host]]; did you",
+        ),
+        ("MaxTries = 1", "MaxTries: unknown key in [[Host]] (a key of the whole file stands above the first [[Host]])"),
+        ("Nonsense = 1", "Nonsense: unknown key in [[Host]] ([[Host]] has Pattern, Delay, "),
+        ('Delay = "slow"', 'Delay: expected a number of at least 0, got "slow"'),
+        ("Delay = slow", "Delay: not valid TOML: Invalid value (expected a number of at least 0)"),
+        ("Pattern = 'x'", "Pattern: given twice, first in line 4"),
+        ("Connections = 0", "Connections: expected a whole number of at least 1, got 0"),
+        (
+            'Authentication = "digset"',
+            'Authentication: expected one of "basic", "digest", got "digset" (did you mean "digest"?)',
+        ),
+        ("Credentials = 5", "Credentials: expected text, got something else"),
+        ('Credentials = "s3cret"', "Credentials: not of the form USER:PASSWORD"),
+        ('Credentials = "env:1 x"', "Credentials: names no environment variable"),
+        ('Headers = "X: s3cret"', "Headers: expected a table of texts, got something else"),
+        ("Headers = { X = 5 }", "Headers: expected a table of texts, got something else"),
+        ('Headers = { "a b" = "s3cret" }', 'Headers: "a b" is not a header\'s name'),
+        ('Headers = { "X" = "s3cret\\n" }', "Headers: the value of X is not printable ASCII"),
+        ('Headers = { "host" = "x" }', "Headers: host is written by the crawl itself"),
+        ('Headers = { "User-Agent" = "x" }', "Headers: User-Agent has a key of its own (write UserAgent)"),
+        ('Proxy = "socks5h://s3cret:1"', "Proxy: such a proxy resolves names itself"),
+        ('Proxy = "ftp://s3cret:1"', "Proxy: is not a proxy"),
+        ("Proxy = 5", "Proxy: expected text, got something else"),
+        ("[Host]", "[Host]: unknown table"),
+        ("[Host.Other]", "[Host.Other]: unknown table (a rule starts with [[Host]], in two pairs of brackets)"),
+        ("[[Hosts]]", "[[Hosts]]: unknown table"),
+        ("[[Host]]\nDelay = 1", "[[Host]]: has no Pattern"),
+    ],
+)
+def test_a_mistake_in_a_host_table_is_told_with_its_line(folder: Folder, line: str, told: str) -> None:
+    refused = refusal(folder(work_conf=f"KeepVersions = 3\n\n[[Host]]\nPattern = 'a.test'\n{line}\n"))
+    if line != "[Host]":  # not even TOML, and told as such
+        assert told in refused
+    assert refused.startswith("WorkConf.toml, line 5: ")
+    assert "s3cret" not in refused
+
+
+@pytest.mark.parametrize("pattern", ["", "a b", "http://a", "a/b", "a:0", "a:99999", "a:b", "b\u00fccher.example", "[::1"])
+def test_patterns_that_are_none(folder: Folder, pattern: str) -> None:
+    refused = refusal(folder(work_conf=f"[[Host]]\nPattern = {toml_text(pattern)}\n"))
+    assert refused.startswith("WorkConf.toml, line 2: Pattern: ")
+
+
+@pytest.mark.parametrize("pattern", ["a.test", "*", "*.a.test", "a?.test:80", "[::1]", "[::1]:8080", "127.0.0.*"])
+def test_patterns_that_are_allowed(folder: Folder, pattern: str) -> None:
+    assert load(folder(work_conf=f'[[Host]]\nPattern = "{pattern}"')).work.Host[0].Pattern == pattern
+
+
+@pytest.mark.parametrize("proxy", ["", "http://p:1", "https://u:p@p.test:3128/", "socks5://[::1]:1080", "env:PROXY"])
+def test_proxies_that_are_allowed(proxy: str) -> None:
+    assert load(None, [f"Work.Proxy={proxy}"]).work.Proxy == proxy
+
+
+def test_host_tables_belong_in_one_file(folder: Folder) -> None:
+    refused = refusal(folder(map_conf='[[Host]]\nPattern = "a.test"'))
+    assert refused == "MapConf.toml, line 1: [[Host]]: unknown table ([[Host]] belongs in WorkConf.toml)"
+
+
+def test_host_rules_are_not_for_the_command_line() -> None:
+    refused = refusal(None, "Work.Host=[{Pattern='a', Credentials='a:s3cret'}]")
+    assert refused == "--set Work.Host=***: Host: is not for --set (write a table [[Host]] into WorkConf.toml)"
+    assert "s3cret" not in refusal(None, "Work.Proxy=ftp://a:s3cret@b")
+
+
 # Properties
 
 _texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20)
@@ -457,8 +571,14 @@ def test_statements_find_each_key_on_its_own_line(parts: list[tuple[tuple[str, s
     assert list(tomllib.loads(text)) == [statement.key for statement in expected]
     assert list(statements(text)) == expected
     assert list(statements(text.replace("\n", "\r\n"))) == expected
-    heading = Statement("[a.b]", text.count("\n") + 1, is_table=True)
-    assert list(statements(text + " [a.b] # c\nkey = 1\n")) == [*expected, heading]
+    lines = text.count("\n")
+    heading = Statement("[a.b]", lines + 1, is_table=True, table=1)
+    below = [
+        Statement("key", lines + 2, False, 1),
+        Statement("[[c]]", lines + 3, True, 2),
+        Statement("key", lines + 4, False, 2),
+    ]
+    assert list(statements(text + " [a.b] # c\nkey = 1\n[[c]]\nkey = [\n]")) == [*expected, heading, *below]
 
 
 @quick

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import Downloader, DownloadRequest, DownloadResult
+from parcahyd.core.ports import GENERAL, Downloader, DownloadRequest, DownloadResult, RequestOptions
 
 __all__ = ["AUTHORITY", "Bench", "request_to"]
 
@@ -20,9 +20,14 @@ _SETTINGS: dict[str, Any] = {"TimeoutConnect": 10.0, "TimeoutIdle": 10.0, "Timeo
 
 
 def request_to(
-    url: str, address: str, port: int, headers: Iterable[tuple[str, str]] = (), max_bytes: int = 1_000_000
+    url: str,
+    address: str,
+    port: int,
+    headers: Iterable[tuple[str, str]] = (),
+    max_bytes: int = 1_000_000,
+    options: RequestOptions = GENERAL,
 ) -> DownloadRequest:
-    return DownloadRequest(url, address, port, tuple(headers), max_bytes)
+    return DownloadRequest(url, address, port, tuple(headers), max_bytes, options)
 
 
 class Bench:

@@ -10,9 +10,20 @@ __all__ = ["FtpServer"]
 
 
 class FtpServer:
-    """Gives out `files` by path. `passive_address` is what it claims in PASV; with `extended` it knows EPSV as well."""
+    """Gives out `files` by path. `passive_address` is what it claims in PASV; with `extended` it knows EPSV as well.
 
-    def __init__(self, files: dict[str, bytes], passive_address: str = "127.0.0.1", extended: bool = True) -> None:
+    With a `login` only that user and password are let in. `commands` lists what clients said.
+    """
+
+    def __init__(
+        self,
+        files: dict[str, bytes],
+        passive_address: str = "127.0.0.1",
+        extended: bool = True,
+        login: tuple[str, str] | None = None,
+    ) -> None:
+        self.commands: list[str] = []
+        self._login = login
         self._files = files
         self._passive_address = passive_address
         self._extended = extended
@@ -37,14 +48,19 @@ class FtpServer:
 
     def _talk(self, connection: socket.socket) -> None:
         data_listener: socket.socket | None = None
-        folder = ""
+        folder = user = ""
         # A client may break off at any time.
         with contextlib.suppress(OSError), connection, connection.makefile("rwb", buffering=0) as lines:
             lines.write(b"220 ready\r\n")
             while line := lines.readline():
-                verb, _, argument = line.decode().strip().partition(" ")
+                self.commands.append(line.decode().strip())
+                verb, _, argument = self.commands[-1].partition(" ")
                 reply = {"USER": "331 password?", "PASS": "230 in", "PWD": '257 "/"', "TYPE": "200 ok"}.get(verb)
-                if verb == "CWD":
+                if verb == "USER":
+                    user = argument
+                elif verb == "PASS" and self._login not in (None, (user, argument)):
+                    reply = "530 no"
+                elif verb == "CWD":
                     folder += argument.strip("/") + "/"
                     reply = "250 ok" if any(path.startswith(f"/{folder}") for path in self._files) else "550 no such folder"
                 elif verb in ("EPSV", "PASV"):

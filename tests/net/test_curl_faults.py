@@ -4,7 +4,7 @@ import pycurl
 import pytest
 
 from parcahyd.core.ports import DownloadFault
-from parcahyd.net.curl_faults import CurlError, fault_of, ftp_status_of
+from parcahyd.net.curl_faults import CurlError, detail_of, fault_of, ftp_status_of
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,18 @@ from parcahyd.net.curl_faults import CurlError, fault_of, ftp_status_of
 )
 def test_errors_become_faults(number: int, fault: DownloadFault) -> None:
     assert fault_of(number) is fault
+
+
+@pytest.mark.parametrize("text", ["chunk hex-length longer than 17", "Too large response headers: 360037 > 307200"])
+def test_what_cannot_be_read_is_no_reset(text: str) -> None:
+    assert fault_of(56, text) is DownloadFault.PROTOCOL
+    assert fault_of(56, "Recv failure: Connection reset by peer") is DownloadFault.RESET
+
+
+@pytest.mark.parametrize("number", [1, 23, 100])
+def test_a_detail_is_never_empty(number: int) -> None:
+    assert detail_of(number, "")
+    assert detail_of(number, "what libcurl says") == "what libcurl says"
 
 
 def test_the_numbers_are_libcurls() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+import zlib
 from pathlib import Path
 
 import pytest
 
-from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult, RequestOptions
 from tests.net.bench import Bench, request_to
 from tests.net.web_server import Exchange, WebServer
 
@@ -171,9 +172,12 @@ def test_a_flood_of_headers_is_a_fault(bench: Bench, web: WebServer) -> None:
     many = b"".join(b"X-%d: y\r\n" % number for number in range(20_000))
     web.pages["/many"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\n" + many + b"\r\n")
     web.pages["/long"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n")
-    for path in ("/many", "/long"):
+    large = b"X: " + b"y" * 60_000 + b"\r\n"
+    web.pages["/large"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\n" + large * 200 + b"\r\n")
+    for path in ("/many", "/long", "/large"):
         result = bench.get(f"http://pages.test:{web.port}{path}", web.address, web.port)
-        assert result.fault in (DownloadFault.PROTOCOL, DownloadFault.RESET), path
+        assert result.fault is DownloadFault.PROTOCOL, path
+        assert result.detail
         assert not result.headers
 
 
@@ -357,6 +361,116 @@ def test_a_server_that_hangs_up_between_requests_costs_nothing(bench: Bench, web
         assert result.body == b"ok", result.detail
         bench.settle()
     assert web.connections == 3
+
+
+def test_elapsed_and_protocol_are_told(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"x")
+    web.pages["/old"] = lambda exchange: exchange.raw(b"HTTP/1.0 200 OK\r\n\r\nold")
+    new = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    old = bench.get(f"http://pages.test:{web.port}/old", web.address, web.port)
+    assert (new.protocol, old.protocol) == ("1.1", "1.0")
+    assert new.elapsed > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, and more than was announced", b"hello"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", b"hello"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", b"hello"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;note=x\r\nhello\r\n0\r\nX-T: 1\r\n\r\n", b"hello"),
+        (b"HTTP/1.0 200 OK\r\n\r\nhello", b"hello"),
+        (b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello", b""),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", b""),
+    ],
+)
+def test_lengths_that_are_odd_but_plain(bench: Bench, web: WebServer, answer: bytes, body: bytes) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (None, body), result.detail
+    assert "X-T" not in dict(result.headers)
+    web.page("/next", b"untouched")
+    assert bench.get(f"http://pages.test:{web.port}/next", web.address, web.port).body == b"untouched"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFF\r\nhello",
+        b"HTTP/1.1 99 What\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: " + b", ".join([b"gzip"] * 10) + b"\r\nContent-Length: 2\r\n\r\nok",
+    ],
+)
+def test_lengths_and_codings_that_cannot_be_believed_are_faults(bench: Bench, web: WebServer, answer: bytes) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault in (
+        DownloadFault.PROTOCOL,
+        DownloadFault.TRUNCATED,
+        DownloadFault.SIZE,
+        DownloadFault.CONTENT_CODING,
+    )
+    assert result.detail
+    assert result.body == b""
+
+
+@pytest.mark.parametrize("wrapping", [zlib.MAX_WBITS, -zlib.MAX_WBITS])
+def test_deflate_is_undone_with_and_without_its_wrapping(bench: Bench, web: WebServer, wrapping: int) -> None:
+    packer = zlib.compressobj(wbits=wrapping)
+    web.page("/", packer.compress(b"text " * 100) + packer.flush(), 200, (("Content-Encoding", "deflate"),))
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"text " * 100
+
+
+def test_a_server_that_is_slow_to_begin_has_a_limit_of_its_own(bench: Bench, web: WebServer) -> None:
+    bench.configure(TimeoutFirstByte=0.2, TimeoutIdle=10.0)
+    web.pages["/"] = lambda exchange: _stall(exchange, b"")
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault is DownloadFault.TIMEOUT
+
+
+def test_a_server_may_be_slower_to_begin_than_to_go_on(bench: Bench, web: WebServer) -> None:
+    bench.configure(TimeoutFirstByte=10.0, TimeoutIdle=0.2)
+
+    def think(exchange: Exchange) -> None:
+        exchange.server.web.over.wait(0.6)
+        exchange.reply(200, b"at last")
+
+    web.pages["/"] = think
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"at last"
+    web.pages["/"] = lambda exchange: _stall(exchange, b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault is DownloadFault.TIMEOUT
+
+
+# Options
+
+
+def test_a_password_is_shown_to_its_own_host_only(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"x")
+    for options in (RequestOptions(credentials="user:password"), GENERAL):
+        assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port, options=options).status == 200
+    assert [seen.header("Authorization") for seen in web.seen] == ["Basic dXNlcjpwYXNzd29yZA==", None]
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_a_certificate_may_go_unverified_for_some_hosts(bench: Bench) -> None:
+    with WebServer(certificate=TLS / "self_signed.pem") as web:
+        web.page("/", b"unverified")
+        url = f"https://secure.test:{web.port}/"
+        trusting = RequestOptions(verify_tls=False)
+        assert bench.get(url, web.address, web.port, options=trusting).body == b"unverified"
+        assert bench.get(url, web.address, web.port).fault is DownloadFault.TLS
+        assert len(web.seen) == 1
+
+
+def test_cookies_are_kept_where_they_are_wanted(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"x", 200, (("Set-Cookie", "a=1; Path=/"),))
+    for options in (GENERAL, RequestOptions(cookies=True), RequestOptions(cookies=True), GENERAL):
+        bench.get(f"http://pages.test:{web.port}/", web.address, web.port, options=options)
+    assert [seen.header("Cookie") for seen in web.seen] == [None, None, "a=1", None]
 
 
 def _has_ipv6() -> bool:

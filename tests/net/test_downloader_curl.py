@@ -20,8 +20,10 @@ from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.testing import check_downloader
 from tests.net.bench import Bench, request_to
 from tests.net.ftp_server import FtpServer
-from tests.net.web_server import WebServer
+from tests.net.web_server import Exchange, WebServer
 
+# One raw block of four bytes (RFC 8878, section 3.1.1).
+_ZSTD = bytes.fromhex("28b52ffd2004210000") + b"zstd"
 _BROTLI = bytes.fromhex("1b1701f88d54b5bf061193a393696c6f315b2470691f00")
 
 
@@ -45,6 +47,35 @@ def test_brotli_is_undone(bench: Bench, web: WebServer) -> None:
     web.page("/", _BROTLI, 200, (("Content-Encoding", "br"),))
     assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"brotli " * 40
     assert "br" in (web.seen[0].header("Accept-Encoding") or "")
+
+
+def test_zstd_is_undone(bench: Bench, web: WebServer) -> None:
+    if "zstd" not in pycurl.version:
+        pytest.skip("this libcurl was built without zstd")
+    web.page("/", _ZSTD, 200, (("Content-Encoding", "zstd"),))
+    assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"zstd"
+    assert "zstd" in (web.seen[0].header("Accept-Encoding") or "")
+
+
+def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: Bench, web: WebServer) -> None:
+    bench.configure(TimeoutIdle=0.4, MinRate=1000.0)
+
+    def drip(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while not exchange.server.web.over.wait(0.05):
+            exchange.raw(b"x")
+
+    web.pages["/"] = drip
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert result.fault is DownloadFault.TIMEOUT
+    assert "fewer than 1000" in result.detail
+
+
+def test_a_flood_of_trailers_is_a_fault(bench: Bench, web: WebServer) -> None:
+    flood = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"
+    web.pages["/"] = lambda exchange: exchange.raw(flood)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (DownloadFault.PROTOCOL, b"")
 
 
 def test_an_interim_answer_and_trailers_are_left_out(bench: Bench, web: WebServer) -> None:
@@ -111,6 +142,7 @@ def test_ftp_gives_a_folder_as_the_server_lists_it(bench: Bench) -> None:
     with FtpServer({"/pub/a.txt": b"", "/pub/b.txt": b""}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/pub/", "127.0.0.1", ftp.port)
     assert (result.status, result.body) == (200, b"/pub/a.txt\n/pub/b.txt")
+    assert result.header("content-type") == "text/plain"
 
 
 @pytest.mark.parametrize("path", ["/pub/none.txt", "/none/file.txt"])
@@ -130,3 +162,11 @@ def test_an_ftp_server_cannot_send_the_data_connection_elsewhere(bench: Bench) -
     with FtpServer({"/file": b"here"}, passive_address="127.0.0.9", extended=False) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/file", "127.0.0.1", ftp.port)
     assert (result.status, result.body, result.peer) == (200, b"here", "127.0.0.1")
+
+
+@pytest.mark.parametrize("path", ["/a%0d%0aDELE%20b", "/a%0aDELE%20b", "/%00"])
+def test_a_url_cannot_smuggle_ftp_commands(bench: Bench, path: str) -> None:
+    with FtpServer({"/a": b"x"}) as ftp:
+        result = bench.get(f"ftp://files.test:{ftp.port}{path}", "127.0.0.1", ftp.port)
+        assert result.status != 200
+        assert not any(command.startswith("DELE") for command in ftp.commands)

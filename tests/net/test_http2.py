@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from parcahyd.core.ports import RequestOptions
 from parcahyd.net.downloader_curl import CurlDownloader
 from tests.net.bench import AUTHORITY, Bench, request_to
+from tests.net.proxy_server import ProxyServer
 
 _CONFIGURATION = """
 daemon off;
@@ -82,3 +84,20 @@ def test_headers_of_an_http2_answer_are_complete(port: int) -> None:
         result = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
     assert result.header("content-length") == str(len(result.body))
     assert not any(name.startswith(":") for name, _ in result.headers)
+
+
+def test_the_protocol_is_told_and_can_be_chosen(port: int) -> None:
+    with Bench(CurlDownloader) as bench:
+        new = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
+        old = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port, options=RequestOptions(http2=False))
+        again = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
+    assert [result.protocol for result in (new, old, again)] == ["2", "1.1", "2"]
+    assert old.body.startswith(b"HTTP/1.1 ")
+
+
+def test_http2_through_a_proxy(port: int) -> None:
+    with Bench(CurlDownloader) as bench, ProxyServer() as proxy:
+        options = RequestOptions(proxy=f"http://127.0.0.1:{proxy.port}")
+        result = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port, options=options)
+        assert (result.protocol, result.status, result.peer) == ("2", 200, "127.0.0.1")
+        assert proxy.asked == [f"CONNECT 127.0.0.1:{port}"]

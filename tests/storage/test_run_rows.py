@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
 from parcahyd.storage.tables import runs, urls
 from tests.storage.desk import REVISIT, Desk
@@ -28,12 +28,16 @@ def test_every_reason_that_settings_decide_is_tried_here() -> None:
 
 
 def test_a_run_is_recorded_without_secrets(desk: Desk) -> None:
-    work = WorkConf(Seeds=(f"{A}/",), DbPassword="secret", DbUser="somebody", MaxDepth=7)
+    rule = HostRule(Pattern="a.example", Credentials="me:secret", Headers={"X-Key": "secret"}, Proxy="http://me:secret@p:1")
+    work = WorkConf(
+        Seeds=(f"{A}/",), DbPassword="secret", DbUser="somebody", MaxDepth=7, Proxy="http://a:secret@p", Host=(rule,)
+    )
     desk.store.begin_run(Configuration(MapConf(DbUrl="postgresql://u:secret@h/d"), work), desk.now)
     (run,) = desk.rows(runs)
     settings = json.loads(run["settings"])
     assert (settings["Work.MaxDepth"], settings["Work.Seeds"], settings["Map.ArgumentUrl"]) == (7, [f"{A}/"], 10)
     assert "secret" not in run["settings"]
+    assert settings["Work.Host"][0]["Pattern"] == "a.example"
     assert not any(key.partition(".")[2].startswith("Db") for key in settings)
     assert (run["started_at"], run["ended_at"], run["outcome"]) == (desk.now, None, None)
 

@@ -1,0 +1,33 @@
+"""Which parts of the settings nobody may read: neither on a screen nor in the database."""
+
+from __future__ import annotations
+
+import msgspec
+
+from parcahyd.config.database_url import without_password
+
+__all__ = ["without_secrets"]
+
+_OPEN_HEADERS = frozenset({"accept", "accept-language", "dnt", "from", "referer"})
+
+
+def without_secrets(key: str, value: object) -> object:
+    """A setting's value, fit to be shown and recorded: passwords are hidden, variables that hold one are named.
+
+    Rules of hosts become plain tables. Of their headers only those are told that are never secret.
+    """
+    match key:
+        case "DbUrl" | "Proxy":
+            return value and without_password(str(value))
+        case "DbPassword" | "Credentials":
+            return _hidden(value)
+        case "Headers" if isinstance(value, dict):
+            return {name: text if name.lower() in _OPEN_HEADERS else _hidden(text) for name, text in value.items()}
+        case "Host" if isinstance(value, tuple):
+            rules = [msgspec.to_builtins(rule) for rule in value]
+            return [{name: without_secrets(name, one) for name, one in rule.items() if one is not None} for rule in rules]
+    return value
+
+
+def _hidden(value: object) -> object:
+    return value if not value or str(value).startswith("env:") else "***"

@@ -1,0 +1,172 @@
+"""The cookies of one process, in memory: a small jar for each registrable domain, none of which sees another's.
+
+Filled from the answers of hosts whose settings say `Cookies = true`, read for the next requests to them. libcurl's own cookie
+engine belongs to a handle, which serves one host after the other, and its public suffixes are whatever it was built with.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from operator import attrgetter
+
+from parcahyd.net.set_cookie import SetCookie, read_set_cookie
+from parcahyd.rules.address_policy import literal_address
+from parcahyd.rules.registrable_domain import is_public_suffix, registrable_domain
+
+__all__ = ["CookieJar"]
+
+_MOST_SITES = 1000
+_MOST_COOKIES = 50
+_LONGEST_HEADER = 8192
+"""What servers commonly take as one header line."""
+
+
+class _Cookie:
+    __slots__ = ("domain", "expires", "host_only", "name", "number", "path", "secure", "value")
+
+    def __init__(self, given: SetCookie, domain: str, host_only: bool, path: str, number: int) -> None:
+        self.name = given.name
+        self.value = given.value
+        self.domain = domain
+        self.host_only = host_only
+        self.path = path
+        self.secure = given.secure
+        self.expires = given.expires
+        self.number = number
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.name, self.domain, self.path
+
+    def is_over(self, now: float) -> bool:
+        return self.expires is not None and self.expires <= now
+
+    def goes_to(self, scheme: str, host: str, path: str) -> bool:
+        if self.secure and scheme != "https":
+            return False
+        if host != self.domain and (self.host_only or not host.endswith(f".{self.domain}")):
+            return False
+        return path == self.path or (path.startswith(self.path) and (self.path[-1] == "/" or path[len(self.path)] == "/"))
+
+
+_Site = dict[tuple[str, str, str], _Cookie]
+
+
+class CookieJar:
+    """Keeps at most 50 cookies of each of at most 1,000 registrable domains, the least recently used domain first to go.
+
+    Threads may share it. `now` is in seconds since 1970.
+    """
+
+    def __init__(self, most_sites: int = _MOST_SITES, most_cookies: int = _MOST_COOKIES) -> None:
+        self._most_sites = most_sites
+        self._most_cookies = most_cookies
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._lock = threading.Lock()
+        self._number = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._sites.values()))
+
+    def header(self, url: str, now: float) -> str:
+        """The value of the Cookie header for a request to this canonical URL; empty: none is to be sent."""
+        if not self._sites:
+            return ""
+        scheme, host, path = _parts(url)
+        with self._lock:
+            site = self._sites.get(registrable_domain(host))
+            if site is None:
+                return ""
+            self._sites.move_to_end(registrable_domain(host))
+            sent = [one for one in site.values() if one.goes_to(scheme, host, path) and not one.is_over(now)]
+        # Longer paths first, then older cookies (RFC 6265, section 5.4).
+        sent.sort(key=lambda cookie: (-len(cookie.path), cookie.number))
+        return _within(_LONGEST_HEADER, (f"{cookie.name}={cookie.value}" for cookie in sent))
+
+    def take(self, url: str, headers: Iterable[tuple[str, str]], now: float) -> None:
+        """Keep what the answer from this URL sets, as far as it may."""
+        given = [value for name, value in headers if name.lower() == "set-cookie"]
+        if not given:
+            return
+        scheme, host, path = _parts(url)
+        with self._lock:
+            site = self._sites.setdefault(registrable_domain(host), {})
+            self._sites.move_to_end(registrable_domain(host))
+            for header in given[: self._most_cookies]:
+                read = read_set_cookie(header, now)
+                if read is not None:
+                    self._keep(site, read, scheme, host, path, now)
+            if not site:
+                del self._sites[registrable_domain(host)]
+            elif len(self._sites) > self._most_sites:
+                self._sites.popitem(last=False)
+
+    def _keep(self, site: _Site, given: SetCookie, scheme: str, host: str, path: str, now: float) -> None:
+        domain = _domain_for(host, given.domain)
+        if domain is None or not _prefix_holds(given, scheme) or (given.secure and scheme != "https"):
+            return
+        self._number += 1
+        # A host that is a public suffix itself may ask for its own name, and gets a cookie that stays with it.
+        host_only = not given.domain or is_public_suffix(domain)
+        cookie = _Cookie(given, domain, host_only, given.path or _folder(path), self._number)
+        before = site.get(cookie.key)
+        if before is not None:
+            if before.secure and scheme != "https":
+                return
+            cookie.number = before.number
+        if cookie.is_over(now):
+            site.pop(cookie.key, None)
+            return
+        site[cookie.key] = cookie
+        if len(site) > self._most_cookies:
+            self._make_room(site, now)
+
+    def _make_room(self, site: _Site, now: float) -> None:
+        for key in [key for key, cookie in site.items() if cookie.is_over(now)]:
+            del site[key]
+        while len(site) > self._most_cookies:
+            del site[min(site.values(), key=attrgetter("number")).key]
+
+
+def _parts(url: str) -> tuple[str, str, str]:
+    """Scheme, host and path."""
+    scheme, _, rest = url.partition("://")
+    rest = rest.partition("#")[0].partition("?")[0]
+    authority, slash, path = rest.partition("/")
+    authority = authority.rpartition("@")[2]
+    host = authority if authority.endswith("]") else authority.rpartition(":")[0] or authority
+    return scheme, host, slash + path if slash else "/"
+
+
+def _domain_for(host: str, asked: str) -> str | None:
+    """The domain that a cookie of this host gets when it asks for one; None where it may not have it."""
+    if not asked or asked == host:
+        return host
+    if not asked.isascii() or literal_address(host) is not None or not host.endswith(f".{asked}") or is_public_suffix(asked):
+        return None
+    return asked
+
+
+def _prefix_holds(given: SetCookie, scheme: str) -> bool:
+    """What the name promises (RFC 6265bis, section 4.1.3)."""
+    name = given.name.lower()
+    if name.startswith("__host-"):
+        return given.secure and scheme == "https" and not given.domain and given.path == "/"
+    return not name.startswith("__secure-") or (given.secure and scheme == "https")
+
+
+def _folder(path: str) -> str:
+    """The default path of a cookie (RFC 6265, section 5.1.4)."""
+    return path[: path.rindex("/")] or "/"
+
+
+def _within(limit: int, pairs: Iterable[str]) -> str:
+    chosen: list[str] = []
+    for pair in pairs:
+        limit -= len(pair) + 2
+        if limit < 0:
+            break
+        chosen.append(pair)
+    return "; ".join(chosen)

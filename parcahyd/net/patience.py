@@ -1,0 +1,58 @@
+"""When a transfer is too slow: no first byte, no further byte, or too few of them.
+
+Transfers are looked at now and then, not watched, so that a quick one costs nothing. libcurl's own LOW_SPEED_TIME would be
+late: it compares a mean over six seconds, in whole seconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Pace", "Patience"]
+
+# How many looks there are within the shortest limit: a transfer is given up after its limit and at most one look more.
+_LOOKS = 4
+
+_WINDOW = 30.0
+
+
+class Pace(NamedTuple):
+    """What was seen of a transfer so far."""
+
+    received: int
+    since: float
+    """When the last byte had come."""
+    window_received: int
+    window_since: float
+    """Where the present stretch for the mean rate began; it begins with the first byte."""
+
+
+class Patience:
+    """The limits in seconds, 0 meaning none; `min_rate` is in bytes a second over stretches of `idle` seconds (30 without).
+
+    `first_byte` is None where `idle` counts for it as well. `interval` says how often to look, 0 never.
+    """
+
+    def __init__(self, first_byte: float | None, idle: float, min_rate: float) -> None:
+        self._first_byte = idle if first_byte is None else first_byte
+        self._idle = idle
+        self._min_rate = min_rate
+        self._window = idle or _WINDOW
+        limits = [limit for limit in (self._first_byte, idle, self._window if min_rate else 0.0) if limit]
+        self.interval = min(limits) / _LOOKS if limits else 0.0
+
+    def judge(self, pace: Pace | None, received: int, now: float) -> tuple[Pace, str]:
+        """The new pace, and what is wrong with it or nothing; `pace` is None at the first look."""
+        if pace is None or (received and not pace.received):
+            return Pace(received, now, received, now), ""
+        if received != pace.received:
+            pace = pace._replace(received=received, since=now)
+        limit = self._idle if received else self._first_byte
+        if limit and now - pace.since >= limit:
+            return pace, f"no byte for {limit:g} s" if received else f"no answer within {limit:g} s"
+        if received and self._min_rate and now - pace.window_since >= self._window:
+            rate = (received - pace.window_received) / (now - pace.window_since)
+            if rate < self._min_rate:
+                return pace, f"{rate:.0f} bytes a second, fewer than {self._min_rate:g}"
+            pace = pace._replace(window_received=received, window_since=now)
+        return pace, ""
