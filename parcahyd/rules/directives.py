@@ -1,11 +1,11 @@
 """What a page asks of robots: `X-Robots-Tag` headers and `<meta name="robots">`, by the conventions of the search engines.
 
-| word | what we do |
+| word | what it asks for |
 |---|---|
-| `noindex` | the page's links are followed, its text is not kept for others to read |
-| `nofollow` | none of the page's links is followed; they stay in the table of links |
+| `noindex` | do not offer the page's text to others; its links may be followed |
+| `nofollow` | follow none of the page's links; they may stand in the table of links |
 | `none` | both |
-| `noarchive`, `nocache` | no copy of the page is handed out |
+| `noarchive`, `nocache` | hand out no copy of the page |
 | `unavailable_after: DATE` | `noindex` from that time on; a date that cannot be read counts as none |
 | `all`, `index`, `follow` and everything else | nothing |
 
