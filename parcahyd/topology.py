@@ -16,6 +16,7 @@ Update Database together in one more. `parcahyd.processes` hosts them; what pass
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -93,10 +94,12 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
 def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerHost) -> CrawlWorker:
     """Crawl Manager -> Crawl Worker -> Document and URL Buffer."""
     from parcahyd.pipeline.crawl_worker import CrawlWorker  # Its HTML parser is loaded in workers only.
+    from parcahyd.rules.host_rules import HostRules
 
     return CrawlWorker(
         host.number,
         configuration.work,
+        HostRules(configuration.work, os.environ),
         downloader,
         host.clock,
         credit=host.credit,

@@ -147,7 +147,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
 
 # A refused URL is looked at again when one of these settings differs from the last run's.
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
-    Reason.ROBOTS: ("Work.UserAgent",),
+    Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),
     Reason.SCOPE: ("Work.Scope",),
     Reason.DEPTH: ("Work.MaxDepth",),
     Reason.ADDRESS: ("Map.AllowAddresses",),

@@ -111,6 +111,8 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     """A body that grows beyond this, decoded, ends with DownloadFault.SIZE."""
     options: RequestOptions = GENERAL
     """The object GENERAL itself for general requests: downloaders ask for identity."""
+    cut: bool = False
+    """A body that grows beyond `max_bytes` is wanted as far as that, instead of a fault."""
 
 
 class DownloadResult(msgspec.Struct, gc=False):

@@ -40,6 +40,7 @@ class Transfer:
     __slots__ = (
         "_address",
         "_chunks",
+        "_cut",
         "_headers",
         "_is_ftp",
         "_lines",
@@ -66,6 +67,7 @@ class Transfer:
         self._chunks: list[bytes] = []
         self._size = 0
         self._max_bytes = -1
+        self._cut = False
         self._too_large = False
         self._peer = ""
         self._pin = ""
@@ -115,9 +117,9 @@ class Transfer:
             self._headers = request.headers
         if request.address != self._address or request.port != self._port:
             self._set_pin(request.address, request.port)
-        if request.max_bytes != self._max_bytes:
-            curl.setopt(pycurl.MAXFILESIZE_LARGE, request.max_bytes)
-            self._max_bytes = request.max_bytes
+        if request.max_bytes != self._max_bytes or request.cut != self._cut:
+            curl.setopt(pycurl.MAXFILESIZE_LARGE, 0 if request.cut else request.max_bytes)
+            self._max_bytes, self._cut = request.max_bytes, request.cut
         self._is_ftp = url.startswith("ftp:")
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
@@ -126,7 +128,9 @@ class Transfer:
 
     def finish(self, number: int, text: str) -> DownloadResult:
         """What came of it, `number` being libcurl's; the handle is empty afterwards and can begin again."""
-        if self._too_large:
+        if self._too_large and self._cut:
+            number = 0
+        elif self._too_large:
             number, text = CurlError.FILESIZE_EXCEEDED, "the decoded body is larger than allowed"
         if self._is_ftp:
             result = self._ftp_result(number, text)
@@ -174,7 +178,10 @@ class Transfer:
         self._size += len(chunk)
         if self._size > self._max_bytes:
             self._too_large = True
-            self._chunks.clear()
+            if self._cut:
+                self._chunks.append(chunk[: self._max_bytes - self._size + len(chunk)])
+            else:
+                self._chunks.clear()
             return -1
         self._chunks.append(chunk)
         return None

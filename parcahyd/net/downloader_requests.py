@@ -102,7 +102,7 @@ class RequestsDownloader(ThreadedDownloader):
                 detail = f"content coding {response.headers['Content-Encoding']}"
                 return DownloadResult(peer=peer, fault=DownloadFault.CONTENT_CODING, detail=detail)
             try:
-                body = _body(response, request.max_bytes)
+                body = _body(response, request.max_bytes, request.cut)
             except ProtocolError as error:
                 return DownloadResult(peer=peer, fault=DownloadFault.TRUNCATED, detail=str(error))
             if body is None:
@@ -127,14 +127,17 @@ class RequestsDownloader(ThreadedDownloader):
         return prepared
 
 
-def _body(response: requests.Response, most: int) -> bytes | None:
-    """The decoded body, or None where it is larger than `most`. TimeoutTotal is watched from outside (`abandon`)."""
+def _body(response: requests.Response, most: int, cut: bool) -> bytes | None:
+    """The decoded body; cut, or None, where it is larger than `most`. TimeoutTotal is watched from outside (`abandon`)."""
     chunks: list[bytes] = []
     size = 0
     for chunk in response.raw.stream(_CHUNK, decode_content=True):
         size += len(chunk)
         if size > most:
-            return None
+            if not cut:
+                return None
+            chunks.append(chunk[: most - size])
+            break
         chunks.append(chunk)
     return b"".join(chunks)
 

@@ -6,6 +6,7 @@ It holds nothing that cannot be lost: what is due stands in the database, and ev
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import Callable, Sequence
@@ -163,7 +164,9 @@ class Coordinator:
 
     def _read_plugins(self) -> Resolver:
         from parcahyd.plugin_manager import PluginManager  # Not before the children are born: this may start threads.
+        from parcahyd.rules.host_rules import HostRules
 
+        HostRules(self._configuration.work, os.environ)  # Complains here and now about variables that are not set.
         return PluginManager.load(self._configuration).resolver()
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------

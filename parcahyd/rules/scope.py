@@ -7,15 +7,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from parcahyd.rules.registrable_domain import registrable_domain
 
-from parcahyd.rules.address_policy import literal_address
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
-
-__all__ = ["Scope", "registrable_domain"]
+__all__ = ["Scope"]
 
 _KINDS = ("site", "domain", "any")
 
@@ -45,18 +39,3 @@ class Scope:
             return f"{scheme}://{host}:{port}"
         family = "web" if scheme in ("http", "https") else scheme
         return f"{family} {registrable_domain(host)}"
-
-
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # reading the list takes some 50 ms, which only this scope needs
-
-    return PublicSuffixList()
-
-
-@lru_cache(maxsize=8192)  # links of one page lead to few hosts
-def registrable_domain(host: str) -> str:
-    """The part of a host's name that somebody registered; the host itself where there is none."""
-    if "." not in host or literal_address(host) is not None:
-        return host
-    return _suffixes().privatesuffix(host) or host

@@ -8,6 +8,7 @@ from tests.support.crawl import CrawlFactory
 from tests.support.dns_server import DnsName, DnsServer
 from tests.support.generated_site import generated_site
 from tests.support.site_server import SiteServer
+from tests.support.sites import Site, html
 
 
 def test_names_are_resolved_once_and_failures_have_their_reason(server: SiteServer, crawl: CrawlFactory) -> None:
@@ -48,3 +49,16 @@ def test_the_hosts_file_resolver(server: SiteServer, crawl: CrawlFactory) -> Non
     running.run(listener.url(host="second.test"), listener.url(host="third.test"))
     assert len(running.stored()) == 5
     assert running.states()[listener.url(host="third.test")] == ("failed", "dns-no-name")
+
+
+def test_the_next_address_of_a_host_is_tried_when_nobody_is_at_home(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": html("Root", ["/a"]), "/a": html("A")}))
+    with DnsServer({"two.test": DnsName(("127.0.0.2", "127.0.0.3", "127.0.0.1"))}) as dns:
+        running = crawl({"Map.Nameservers": [dns.nameserver], "Work.RetryDelay": 3600})
+        running.run(listener.url(host="two.test"))
+        assert running.stored() == {listener.url(host="two.test"), listener.url("/a", host="two.test")}
+        server.forget()
+        running.run(sets={"Work.RevisitAfter": 0})
+    assert len(server.requests(host="two.test")) == 2
+    assert "127.0.0.1" in running.explain(listener.url(host="two.test"))

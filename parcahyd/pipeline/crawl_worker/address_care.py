@@ -9,7 +9,7 @@ from __future__ import annotations
 from heapq import nlargest
 
 from parcahyd.rules.backoff import grown, spread
-from parcahyd.rules.scope import registrable_domain
+from parcahyd.rules.registrable_domain import registrable_domain
 
 __all__ = ["AddressCare"]
 

@@ -23,6 +23,7 @@ from parcahyd.pipeline.crawl_worker.reading import LinkReader
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.backoff import retry_after
+from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.links import read_links
 from parcahyd.rules.media_type import is_html, recognise
 from parcahyd.rules.politeness import Pace
@@ -72,7 +73,13 @@ class Visit:
     """The state of one visit. `ready` is the ask that stands in line, None while there is nothing to ask."""
 
     def __init__(
-        self, assignment: Assignment, work: WorkConf, room: Room, emit: Callable[[BufferRecord], None], now: float
+        self,
+        assignment: Assignment,
+        work: WorkConf,
+        settings: HostSettings,
+        room: Room,
+        emit: Callable[[BufferRecord], None],
+        now: float,
     ) -> None:
         pair = assignment.pair
         self.assignment = assignment
@@ -89,7 +96,8 @@ class Visit:
         self.spared_for: Reason | None = None
         self.asked_until = 0.0
         """Until when the server wants its host to be left alone, until the worker has taken note of it."""
-        self.pace = Pace(work.HostDelay, work.DelayFactor, work.MaxHostDelay)
+        self.settings = settings
+        self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
         self._room = room
         self._scribe = Scribe(assignment, work, emit)
@@ -115,7 +123,7 @@ class Visit:
     @property
     def host_rule(self) -> tuple[float, int]:
         """The delay of its host, and how many requests may be under way there at once."""
-        return self.pace.delay, self._work.HostConnections
+        return self.pace.delay, self.settings.connections
 
     @property
     def waiting(self) -> int:
@@ -127,9 +135,14 @@ class Visit:
         return not self.on_the_wire and self.ready is None
 
     @property
-    def address_blanked(self) -> bool:
-        """The address did not answer: resolve the host again before the next visit."""
-        return self._scribe.address_blanked
+    def known_addresses(self) -> tuple[str, ...]:
+        """The host's addresses for the next visit, the one that answered first; none where it is to be resolved again."""
+        addresses = self.assignment.addresses
+        if self._scribe.address_blanked:
+            return ()
+        if self.failures or addresses[0] == self.address:
+            return addresses
+        return (self.address, *(address for address in addresses if address != self.address))
 
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
@@ -163,15 +176,13 @@ class Visit:
         return ask
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
-        item = ask.item
+        """Those of every request to this host, with the stored document's validators where there are any."""
+        item, headers = ask.item, self.settings.headers
         if item is None or not (item.etag or item.modified):
-            return ()
-        conditions = []
+            return headers
         if item.etag:
-            conditions.append(("If-None-Match", item.etag))
-        if item.modified:
-            conditions.append(("If-Modified-Since", item.modified))
-        return tuple(conditions)
+            headers = (*headers, ("If-None-Match", item.etag))
+        return (*headers, ("If-Modified-Since", item.modified)) if item.modified else headers
 
     def _next_ask(self, now: float) -> Ask | None:
         if self._errands:
@@ -208,6 +219,9 @@ class Visit:
             if ask.item is not None:
                 self._pages_left += 1
             return
+        if self._is_nobody_home(result):
+            self._try_next_address(now)
+            return
         failed = _FOREIGN_PEER if foreign_peer else None
         if result.fault is None and not foreign_peer:
             self._faults = 0
@@ -215,6 +229,17 @@ class Visit:
         self._take(ask, result, failed, now)
         if result.status in _BUSY and failed is None:
             self._heed(result, now)
+
+    def _is_nobody_home(self, result: DownloadResult) -> bool:
+        """Whether the visit's first request found nobody, and the host has an address whose turn has not come yet."""
+        if result.fault is None or self.requests != 1 or self.failures + 1 >= len(self.assignment.addresses):
+            return False
+        return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
+
+    def _try_next_address(self, now: float) -> None:
+        """Hand the site back, for a visit to the host's next address; after the last of them it is the site that failed."""
+        self.failures += 1
+        self.put_off(now + self.pace.delay)
 
     def _heed(self, result: DownloadResult, now: float) -> None:
         """The server wants to be left alone: its host for as long as it says; where a 429 does not say, the site, longer
@@ -344,7 +369,7 @@ class Visit:
     def _obey(self, fact: RobotsFact) -> None:
         """Go by what is known of robots.txt, where it says whether anything may be asked for."""
         if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
-            self._robots = Robots.parse(fact.text, self._work.UserAgent)
+            self._robots = Robots.parse(fact.text, self.settings.user_agent)
             if self._robots.crawl_delay is not None:
                 self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
         elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
@@ -371,7 +396,7 @@ class Visit:
     def _with_delay(self, fact: RobotsFact) -> RobotsFact:
         if not fact.text:
             return fact
-        return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self._work.UserAgent).crawl_delay or 0.0)
+        return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self.settings.user_agent).crawl_delay or 0.0)
 
     def _robots_failure(self, fact: RobotsFact, now: float) -> None:
         """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""

@@ -23,10 +23,11 @@ from parcahyd.pipeline.crawl_worker.address_care import AddressCare
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
 from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Visit
+from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.robots import MAX_ROBOTS
 
 __all__ = ["CrawlWorker"]
 
-_ROBOTS_MOST_BYTES = 5 * 1024 * 1024
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_IN_LINE = 60.0
 """Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
@@ -44,6 +45,7 @@ class CrawlWorker:
         self,
         number: int,
         work: WorkConf,
+        hosts: HostRules,
         downloader: Downloader,
         clock: Clock,
         *,
@@ -56,6 +58,7 @@ class CrawlWorker:
         self.number = number
         self.on_the_wire = 0
         self._work = work
+        self._hosts = hosts
         self._downloader = downloader
         self._clock = clock
         self._credit = credit
@@ -68,7 +71,6 @@ class CrawlWorker:
         self._turnstile: Turnstile[Visit] = Turnstile(work.address_delay, work.address_connections)
         self._care = AddressCare(work.RetryDelay)
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
-        self._headers = (("User-Agent", work.UserAgent), ("Accept", "*/*"))
         self._requests = 0
         self._received = 0
         self._stopping = False
@@ -134,7 +136,8 @@ class CrawlWorker:
 
     def _open(self, assignment: Assignment) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
-        visit = Visit(assignment, self._work, self._room, self._emit, now)
+        settings = self._hosts.of(assignment.pair.host, assignment.pair.port)
+        visit = Visit(assignment, self._work, settings, self._room, self._emit, now)
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
@@ -165,8 +168,10 @@ class CrawlWorker:
             url=visit.origin + ask.path,
             address=visit.address,
             port=visit.pair.port,
-            headers=self._headers + visit.headers(ask),
-            max_bytes=self._work.MaxBytes if is_page else _ROBOTS_MOST_BYTES,
+            headers=visit.headers(ask),
+            max_bytes=self._work.MaxBytes if is_page else MAX_ROBOTS,
+            options=visit.settings.options,
+            cut=not is_page,
         )
         self.on_the_wire += 1
         ask.started_at = self._clock.monotonic()
@@ -273,7 +278,7 @@ class CrawlWorker:
                 at=now,
                 not_before=max(pauses[0].not_before, visit.spared_until),
                 pauses=pauses,
-                addresses=() if visit.address_blanked else visit.assignment.addresses,
+                addresses=visit.known_addresses,
                 addresses_expire=visit.assignment.addresses_expire,
                 failures=visit.failures,
                 pages=visit.pages,

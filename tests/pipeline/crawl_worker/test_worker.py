@@ -31,6 +31,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.links import PageLinks, read_links
 
 Record = TypeVar("Record")
@@ -69,6 +70,7 @@ class World:
         self.worker = CrawlWorker(
             0,
             work or WorkConf(HostDelay=0.0),
+            HostRules(work or WorkConf(HostDelay=0.0), {}),
             self,
             self,
             credit=credit,
