@@ -36,6 +36,9 @@ _LARGEST = 2**63 - 1
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ABSOLUTE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?")
+_PARAMETER = re.compile(r"[^*&=;?#/ ]+\*?")
+_DOMAIN = re.compile(r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]")
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*")
 _TOML_MISTAKE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", re.DOTALL)
 _TOKEN = re.compile(
     r"""(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
@@ -376,6 +379,41 @@ def _is_nameserver(server: str) -> bool:
     return re.fullmatch(r"[0-9]{1,5}", port) is not None and 0 < int(port) < 65536
 
 
+def _patterns(patterns: Sequence[str]) -> _Problem | None:
+    for pattern in patterns:
+        if not pattern:
+            return _Problem('"" is no pattern', 'such as "https://example.org/docs/*"')
+        if pattern.startswith("re:"):
+            import pcre2  # only where there is one
+
+            try:
+                pcre2.compile(pattern[3:])
+            except pcre2.PatternError as mistake:
+                return _Problem(f"{shown(pattern)} is not a regular expression", str(mistake))
+    return None
+
+
+def _parameters(names: Sequence[str]) -> _Problem | None:
+    for name in names:
+        if not _PARAMETER.fullmatch(name):
+            return _Problem(f"{shown(name)} is not the name of a parameter", 'such as "sid", or "utm_*" for all that begin so')
+    return None
+
+
+def _domains(domains: Sequence[str]) -> _Problem | None:
+    for domain in domains:
+        if not _DOMAIN.fullmatch(domain):
+            return _Problem(f"{shown(domain)} is not the name of a host", 'such as "example.org", or "=www.example.org"')
+    return None
+
+
+def _media_types(types: Sequence[str]) -> _Problem | None:
+    for one in types:
+        if not _MEDIA_TYPE.fullmatch(one):
+            return _Problem(f"{shown(one)} is not a media type", 'such as "text/html" or "image/*"')
+    return None
+
+
 def _local_instance(local: bool) -> _Problem | None:
     if local:
         return None
@@ -386,9 +424,14 @@ def _local_instance(local: bool) -> _Problem | None:
 
 _CHECKS: dict[str, Callable[[Any], _Problem | None]] = {
     "AllowAddresses": _networks,
+    "Domains": _domains,
+    "Exclude": _patterns,
+    "Include": _patterns,
     "LocalInstance": _local_instance,
+    "MediaTypes": _media_types,
     "Nameservers": _nameservers,
     "Seeds": _seeds,
+    "StripParameters": _parameters,
 }
 """What a type cannot say of a value."""
 
