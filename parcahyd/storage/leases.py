@@ -33,6 +33,7 @@ class LeasedSite(NamedTuple):
     port: int
     in_scope: bool
     urls: int
+    pages: int
     addresses: str
     addresses_expire: float
     failures: int
@@ -136,6 +137,7 @@ class Leases:
                 whole=row.urls <= meta_keys,
                 errands=errands.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
+                site_pages=row.pages,
             )
             taken.append((pair.visit, site))
             pairs.append(pair)

@@ -424,7 +424,7 @@ FROM sites
 WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < %s;
 
 -- leases.details (ids)
-SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.pages, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail
 FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
