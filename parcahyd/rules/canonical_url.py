@@ -15,7 +15,7 @@ from itertools import product
 
 from ada_url import join_url, normalize_url
 
-__all__ = ["Joiner", "canonical", "key_of", "shortened", "split"]
+__all__ = ["Joiner", "canonical", "key_of", "recorded", "shortened", "split"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
@@ -44,6 +44,7 @@ _NEVER_A_SERVER = frozenset(
 _LONGEST_HOST = 300
 """Characters of scheme, host and port; DNS has names of up to 253."""
 _KEPT_OF_PATH = 100
+_SHORTENED = re.compile(r"#[0-9]+-characters-[0-9a-f]{16}$")
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SPELLINGS = {
@@ -134,6 +135,12 @@ def shortened(url: str) -> str | None:
     if path > _LONGEST_HOST:
         return None
     return f"{url[: path + _KEPT_OF_PATH]}#{len(url)}-characters-{key_of(url) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def recorded(url: str) -> str | None:
+    """The canonical form of a URL as it is recorded: one that `shortened` wrote stays as it is."""
+    found, mark = canonical(url), _SHORTENED.search(url)
+    return found if found is None or mark is None else found + mark[0]
 
 
 class Joiner:

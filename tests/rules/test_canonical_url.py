@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from parcahyd.core.records import origin
-from parcahyd.rules.canonical_url import Joiner, canonical, key_of, shortened, split
+from parcahyd.rules.canonical_url import Joiner, canonical, key_of, recorded, shortened, split
 
 SPELLINGS = {
     "HTTP://User:Secret@Example.COM:80/a/./b/../c?#top": "http://example.com/a/c",
@@ -246,5 +246,8 @@ def test_of_a_long_url_the_beginning_its_length_and_a_hash_are_kept() -> None:
     assert len(short) < 200
     assert split(short)[:3] == ("https", "h.example", 8443)
     assert canonical(short) != short  # so it is never taken for a URL
+    assert recorded(short) == short
+    assert recorded("HTTP://h.example/a#top") == "http://h.example/a"
+    assert recorded("nonsense") is None
     assert shortened(other) != short
     assert shortened(f"http://{'h' * 400}.example/") is None
