@@ -107,7 +107,7 @@ class Line:
         for path in self._paths:
             result = self._fetched[path]
             links = read_links(result.body, "utf-8")
-            internal, external = reader.read(origin + path, links, False)
+            internal, external, _ = reader.read(origin + path, links, False)
             found, outside = tuple([target for _, target in internal]), tuple(external)
             self._records.append(_record(path, result, found, outside, links.table))
 

@@ -35,13 +35,20 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
     """
     configuration = read_configuration(folder, overrides)
     from parcahyd.cli.story import story_lines
-    from parcahyd.rules.canonical_url import canonical
+    from parcahyd.rules.canonical_url import recorded, shortened
+    from parcahyd.rules.parameters import Canon
 
-    text = canonical(url)
+    text = recorded(url)
     if text is None:
         raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
+    canon = Canon.of(configuration.work)
     with open_reports(configuration) as reports:
-        story = reports.story(text)
+        story = reports.story(text)  # as it was found, perhaps before the options of the canonical form were given
+        if story is None and canon is not None:
+            text = canon.apply(text)
+            story = reports.story(text)
+        if story is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
+            story = reports.story(short)
         neighbour = story or _same_site(reports, text)
     for line in story_lines(url, text, story, neighbour, configuration, time.time()):
         click.echo(line)

@@ -21,6 +21,18 @@ REMEDIES = {
     Reason.SCHEME: "Choose a downloader that serves it (Work.DownloaderClass); `parcahyd plugins` lists them.",
     Reason.SIZE: "Raise Work.MaxBytes.",
     Reason.REDIRECTS: "Raise Work.MaxRedirects.",
+    Reason.EXCLUDED: "Change Work.Include or Work.Exclude, or give it as a seed (--seed URL).",
+    Reason.SITE_PAGES: "Raise Work.MaxPagesPerSite.",
+    Reason.MEDIA_TYPE: "Add its type to Work.MediaTypes.",
+    Reason.LENGTH: "Raise Work.MaxUrlLength; the URL is found again when the page that it stands in is.",
+    Reason.PATH_DEPTH: "If it is no trap, raise Work.MaxPathSegments, or give it as a seed (--seed URL).",
+    Reason.REPEATS: "If it is no trap, raise Work.MaxRepeats, or give it as a seed (--seed URL).",
+    Reason.PARAMETERS: "If it is no trap, raise Work.MaxParameters, or give it as a seed (--seed URL).",
+    Reason.QUERIES: "If it is no trap, raise Work.MaxQueryShapes, or give it as a seed (--seed URL).",
+    Reason.CALENDAR: "If it is no trap, raise Work.MaxYearsAhead or Work.MaxYearsBack.",
+    Reason.SESSION: "Name the session's parameter in Work.StripParameters, or set Work.OneSession=false.",
+    Reason.DUPLICATES: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (--seed URL).",
+    Reason.SOFT_404: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (--seed URL).",
 }
 
 

@@ -13,6 +13,7 @@ from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
 from parcahyd.rules.robots import Robots, product_token
+from parcahyd.rules.url_patterns import UrlPatterns
 from parcahyd.storage.report_records import UrlStory
 
 __all__ = ["story_lines"]
@@ -38,7 +39,7 @@ def story_lines(
         yield _line("state", "not in this crawl")
     else:
         yield from _state(story)
-    yield _line("scope", _scope(site, configuration))
+    yield _line("scope", _scope(url, site, configuration))
     yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
     yield from _address(url, site, configuration, now)
     if story is None:
@@ -65,12 +66,14 @@ def _state(story: UrlStory) -> Iterator[str]:
         yield _line("remedy", advice)
 
 
-def _scope(site: UrlStory | None, configuration: Configuration) -> str:
+def _scope(url: str, site: UrlStory | None, configuration: Configuration) -> str:
     scope = configuration.work.Scope
+    if (site is not None and site.in_scope) or (site is None and scope == "any"):
+        patterns = UrlPatterns.of(configuration.work.Include, configuration.work.Exclude)
+        admitted, rule = (True, "") if patterns is None else patterns.verdict(url)
+        return f'{"inside" if admitted else "outside"} (Scope = "{scope}")' + (f"; {rule}" if rule else "")
     if site is not None:
-        return f'{"inside" if site.in_scope else "outside"} (Scope = "{scope}")'
-    if scope == "any":
-        return 'inside (Scope = "any")'
+        return f'outside (Scope = "{scope}")'
     kin = "is on this site" if scope == "site" else "has the same registrable domain"
     return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
 

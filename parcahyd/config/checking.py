@@ -26,6 +26,9 @@ _ABSOLUTE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?")
 _PROXY = re.compile(r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::[0-9]{1,5})?/?")
 _PATTERN = re.compile(r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?")
 _VARIABLE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*+")
+_PARAMETER = re.compile(r"[^*&=;?#/ ]+\*?")
+_DOMAIN = re.compile(r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]")
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++")
 
 _OWN_HEADERS = frozenset(
@@ -151,6 +154,41 @@ def _is_nameserver(server: str) -> bool:
     return re.fullmatch(r"[0-9]{1,5}", port) is not None and 0 < int(port) < 65536
 
 
+def _patterns(patterns: Sequence[str]) -> Problem | None:
+    for pattern in patterns:
+        if not pattern:
+            return Problem('"" is no pattern', 'such as "https://example.org/docs/*"')
+        if pattern.startswith("re:"):
+            import pcre2  # only where there is one
+
+            try:
+                pcre2.compile(pattern[3:])
+            except pcre2.PatternError as mistake:
+                return Problem(f"{shown(pattern)} is not a regular expression", str(mistake))
+    return None
+
+
+def _parameters(names: Sequence[str]) -> Problem | None:
+    for name in names:
+        if not _PARAMETER.fullmatch(name):
+            return Problem(f"{shown(name)} is not the name of a parameter", 'such as "sid", or "utm_*" for all that begin so')
+    return None
+
+
+def _domains(domains: Sequence[str]) -> Problem | None:
+    for domain in domains:
+        if not _DOMAIN.fullmatch(domain):
+            return Problem(f"{shown(domain)} is not the name of a host", 'such as "example.org", or "=www.example.org"')
+    return None
+
+
+def _media_types(types: Sequence[str]) -> Problem | None:
+    for one in types:
+        if not _MEDIA_TYPE.fullmatch(one):
+            return Problem(f"{shown(one)} is not a media type", 'such as "text/html" or "image/*"')
+    return None
+
+
 def _local_instance(local: bool) -> Problem | None:
     if local:
         return None
@@ -199,6 +237,11 @@ def _proxy(proxy: str | None) -> Problem | None:
 
 _CHECKS: dict[str, Callable[[Any], Problem | None]] = {
     "AllowAddresses": _networks,
+    "StripParameters": _parameters,
+    "MediaTypes": _media_types,
+    "Include": _patterns,
+    "Exclude": _patterns,
+    "Domains": _domains,
     "Credentials": _credentials,
     "Headers": _headers,
     "LocalInstance": _local_instance,

@@ -50,6 +50,7 @@ _SECTIONS: dict[Conf, dict[str, str]] = {
         "DbUrl": "Database",
         "DownloaderClass": "Downloader",
         "Seeds": "Seeds and scope",
+        "MaxPathSegments": "Traps",
         "UserAgent": "Politeness",
         "MaxInstances": "Workers",
         "TimeoutConnect": "Time limits and trust",

@@ -18,6 +18,8 @@ _Amount = Annotated[float, Meta(ge=0)]
 _Seconds = _Amount
 _Count = Annotated[int, Meta(ge=1)]
 _ProductName = Annotated[str, Meta(min_length=1, pattern=r"^[!-~][ -~]*$")]
+_Limit = Annotated[int, Meta(ge=0)]
+"""A count of which 0 means that there is no limit."""
 
 
 def _says(sentence: str) -> Meta:
@@ -113,18 +115,70 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
             'What belongs to the crawl: "site", the seeds\' own sites; "domain", their registrable domains; "any", everything.'
         ),
     ] = "site"
+    Domains: Annotated[
+        tuple[str, ...],
+        _says(
+            'Hosts that belong to the crawl besides: "example.org" with all its subdomains, by http and https; '
+            '"=www.example.org" only itself.'
+        ),
+    ] = ()
+    Include: Annotated[
+        tuple[str, ...],
+        _says(
+            'Patterns of whole URLs of which one must fit, such as "https://example.org/docs/*"; "*" stands for any text, and '
+            '"re:" opens a regular expression (PCRE2) that must be found in the URL. Empty: every URL. Seeds need not fit.'
+        ),
+    ] = ()
+    Exclude: Annotated[
+        tuple[str, ...], _says("Patterns of URLs that are refused even if Include has them, written as those of Include.")
+    ] = ()
+    MediaTypes: Annotated[
+        tuple[str, ...],
+        _says(
+            'Media types of documents that are kept, such as ["text/html", "image/*"]; others are refused. Empty: all types.'
+        ),
+    ] = ()
     MaxDepth: Annotated[
         Annotated[int, Meta(ge=0)] | None, _says("How many links a page may be away from a seed; unset: no limit.")
     ] = None
     MaxPages: Annotated[_Count | None, _says("How many pages a run fetches, at most; unset: no limit.")] = None
+    MaxPagesPerSite: Annotated[_Limit, _says("How many pages of one site are stored, at most; 0: no limit.")] = 0
     MaxBytes: Annotated[
         _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
     ] = 32 * 1024 * 1024
     MaxUrlLength: Annotated[
-        _Count, _says("How long a URL may be, in characters; longer ones are neither followed nor recorded.")
+        _Count, _says("How long a URL may be, in characters; of a longer one only the beginning is recorded.")
     ] = 4000
     MaxRedirects: Annotated[Annotated[int, Meta(ge=0)], _says("How many redirects in a row are followed.")] = 10
     Embedded: Annotated[bool, _says("Fetch images, scripts, styles and media of pages too.")] = False
+    StripParameters: Annotated[
+        tuple[str, ...],
+        _says(
+            'Parameters that are taken out of URLs, such as ["utm_*", "jsessionid"]; "*" at the end stands for any rest. '
+            "Holds for URLs found from then on."
+        ),
+    ] = ()
+    SortParameters: Annotated[bool, _says("Sort the parameters of URLs by name, so that their order does not matter.")] = False
+
+    MaxPathSegments: Annotated[_Limit, _says("How many segments a path may have; 0: no limit.")] = 32
+    MaxRepeats: Annotated[
+        _Limit,
+        _says("How many segments of a path, or parameters of a query, may have occurred in it before; 0: no limit."),
+    ] = 3
+    MaxParameters: Annotated[_Limit, _says("How many parameters a query may have; 0: no limit.")] = 30
+    MaxQueryShapes: Annotated[
+        _Limit, _says("With how many different lists of parameter names one path is followed; 0: no limit.")
+    ] = 200
+    MaxYearsAhead: Annotated[_Limit, _says("How many years ahead runs of dates in URLs are followed; 0: no limit.")] = 5
+    MaxYearsBack: Annotated[_Limit, _says("How many years back runs of dates in URLs are followed; 0: no limit.")] = 300
+    OneSession: Annotated[bool, _says("Of URLs that differ in nothing but a session id, follow the first only.")] = True
+    TemplateBudget: Annotated[
+        _Limit,
+        _says(
+            "After how many nearly identical documents from URLs that differ in numbers only (ten times as many from one "
+            "directory, a hundred times from one site) no more of them are asked for; 0: no limit."
+        ),
+    ] = 500
 
     UserAgent: Annotated[
         _ProductName,

@@ -75,6 +75,18 @@ class Reason(Enum):
     SCHEME = ("scheme", "The downloader does not serve this protocol.")
     SIZE = ("size", "The document is larger than MaxBytes.")
     REDIRECTS = ("redirects", "The chain of redirects is longer than MaxRedirects.")
+    EXCLUDED = ("excluded", "The patterns of Include and Exclude keep the URL out.")
+    SITE_PAGES = ("site-pages", "The site has as many pages already as MaxPagesPerSite allows.")
+    MEDIA_TYPE = ("media-type", "The document is of none of the MediaTypes.")
+    LENGTH = ("length", "The URL is longer than MaxUrlLength; what is stored of it is its beginning, its length and a hash.")
+    PATH_DEPTH = ("path-depth", "The path has more segments than MaxPathSegments allows.")
+    REPEATS = ("repeats", "The path or the query repeats itself more often than MaxRepeats allows.")
+    PARAMETERS = ("parameters", "The query has more parameters than MaxParameters allows.")
+    QUERIES = ("queries", "The path has been seen with more kinds of queries than MaxQueryShapes allows.")
+    CALENDAR = ("calendar", "A run of dates leads further from today than MaxYearsAhead or MaxYearsBack allows.")
+    SESSION = ("session", "The URL differs from one that is known in nothing but a session id.")
+    DUPLICATES = ("duplicates", "So many URLs like this one gave nearly the same document that no more of them are asked for.")
+    SOFT_404 = ("soft-404", "So many URLs like this one gave the site's page for missing documents that no more are asked for.")
 
     def __init__(self, word: str, sentence: str) -> None:
         self.word = word
@@ -140,20 +152,44 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.SCHEME,
             Reason.SIZE,
             Reason.REDIRECTS,
+            Reason.EXCLUDED,
+            Reason.SITE_PAGES,
+            Reason.MEDIA_TYPE,
+            Reason.LENGTH,
+            Reason.PATH_DEPTH,
+            Reason.REPEATS,
+            Reason.PARAMETERS,
+            Reason.QUERIES,
+            Reason.CALENDAR,
+            Reason.SESSION,
+            Reason.DUPLICATES,
+            Reason.SOFT_404,
         }
     ),
     State.GONE: frozenset({Reason.MISSING, Reason.HTTP_REFUSED, Reason.OUT_OF_TRIES}),
 }
 
-# A refused URL is looked at again when one of these settings differs from the last run's.
+# A refused URL is looked at again when one of these settings differs from the last run's. One that was too long is not among
+# them: it is not stored as a whole, and comes again with the page that it stands in.
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),
-    Reason.SCOPE: ("Work.Scope",),
+    Reason.SCOPE: ("Work.Scope", "Work.Domains"),
     Reason.DEPTH: ("Work.MaxDepth",),
     Reason.ADDRESS: ("Map.AllowAddresses",),
     Reason.SCHEME: ("Work.DownloaderClass",),
     Reason.SIZE: ("Work.MaxBytes",),
     Reason.REDIRECTS: ("Work.MaxRedirects",),
+    Reason.EXCLUDED: ("Work.Include", "Work.Exclude"),
+    Reason.SITE_PAGES: ("Work.MaxPagesPerSite",),
+    Reason.MEDIA_TYPE: ("Work.MediaTypes",),
+    Reason.PATH_DEPTH: ("Work.MaxPathSegments",),
+    Reason.REPEATS: ("Work.MaxRepeats",),
+    Reason.PARAMETERS: ("Work.MaxParameters",),
+    Reason.QUERIES: ("Work.MaxQueryShapes",),
+    Reason.CALENDAR: ("Work.MaxYearsAhead", "Work.MaxYearsBack"),
+    Reason.SESSION: ("Work.OneSession",),
+    Reason.DUPLICATES: ("Work.TemplateBudget",),
+    Reason.SOFT_404: ("Work.TemplateBudget",),
 }
 
 

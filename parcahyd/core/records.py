@@ -129,6 +129,10 @@ class Pair(_Record, frozen=True):
     errands: tuple[Errand, ...] = ()
     augmentation: bytes = b""
     """What the site offers (.TOL, .TVI, bundle), as it was last learned; empty where nothing is known."""
+    site_pages: int = 0
+    """How many URLs of the site have a document."""
+    guards: bytes = b""
+    """What the trap guards learned in earlier visits."""
 
     @property
     def origin(self) -> str:
@@ -213,6 +217,8 @@ class PageRecord(_Tagged, frozen=True):
     """Absolute URLs of other sites first seen here."""
     links: bytes = b""
     """Every link of the document as it stands there, `kind TAB href` per line."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """Links first seen here that a rule refused: the word of the reason, and a path of this site or an absolute URL."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):
@@ -303,3 +309,5 @@ class VisitOver(_Tagged, frozen=True):
     requests: int = 0
     reason: str = ""
     """A Reason's word when the site is being spared."""
+    guards: bytes = b""
+    """What the trap guards are to be told in the site's next visit."""

@@ -15,7 +15,7 @@ from itertools import product
 
 from ada_url import join_url, normalize_url
 
-__all__ = ["Joiner", "canonical", "key_of", "split"]
+__all__ = ["Joiner", "canonical", "key_of", "recorded", "shortened", "split"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
@@ -40,6 +40,11 @@ _NEVER_A_SERVER = frozenset(
     )
 )
 """Schemes that name no server even where their text looks as if it did, as in `javascript://host/%0aalert()`."""
+
+_LONGEST_HOST = 300
+"""Characters of scheme, host and port; DNS has names of up to 253."""
+_KEPT_OF_PATH = 100
+_SHORTENED = re.compile(r"#[0-9]+-characters-[0-9a-f]{16}$")
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SPELLINGS = {
@@ -121,6 +126,21 @@ def split(url: str) -> tuple[str, str, int, str]:
 def key_of(path: str) -> int:
     """The signed 64-bit number of a path within its site; the same in every process and on every machine."""
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def shortened(url: str) -> str | None:
+    """What is recorded of a canonical URL that is too long: its beginning, then `#`, which no canonical URL has, its length and
+    a hash of all of it. None where it is the host that is too long."""
+    path = url.find("/", url.index("://") + 3)
+    if path > _LONGEST_HOST:
+        return None
+    return f"{url[: path + _KEPT_OF_PATH]}#{len(url)}-characters-{key_of(url) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def recorded(url: str) -> str | None:
+    """The canonical form of a URL as it is recorded: one that `shortened` wrote stays as it is."""
+    found, mark = canonical(url), _SHORTENED.search(url)
+    return found if found is None or mark is None else found + mark[0]
 
 
 class Joiner:

@@ -33,10 +33,12 @@ class LeasedSite(NamedTuple):
     port: int
     in_scope: bool
     urls: int
+    pages: int
     addresses: str
     addresses_expire: float
     failures: int
     augmentation: bytes | None
+    guards: bytes | None
     errand_until: float
     robots_status: str | None
     robots_text: bytes | None
@@ -139,6 +141,8 @@ class Leases:
                 whole=row.urls <= meta_keys,
                 errands=errands.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
+                site_pages=row.pages,
+                guards=bytes(row.guards or b""),
             )
             taken.append((pair.visit, site))
             pairs.append(pair)
@@ -193,7 +197,7 @@ class Leases:
                     longest[pause.subject] = pause
             blank = over.visit in self._state.blanked
             addresses = ("", 0.0) if blank else (",".join(over.addresses), over.addresses_expire)
-            told = (*addresses, over.not_before, over.failures, over.reason or None)
+            told = (*addresses, over.guards or None, over.not_before, over.failures, over.reason or None)
             rows.append((*told, over.requests, over.site, over.visit))
         self._writer.many(self._give_back, rows)
         self._pauses.extend(longest.values())

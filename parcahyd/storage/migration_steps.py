@@ -16,6 +16,7 @@ def to_version_2(writer: Writer) -> None:
     """What makes a crawl polite and correct on the real web."""
     _add(writer, "sites", "robots_failing_since", "moment DEFAULT 0 NOT NULL")
     _add(writer, "sites", "robots_delay", "moment DEFAULT 0 NOT NULL")
+    _add(writer, "sites", "guards", "bytes")
     _add(writer, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
 

@@ -13,6 +13,7 @@ from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import PageRecord, UnchangedRecord
 from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.parameters import Canon
 from parcahyd.storage.document_rows import DocumentRows
 from parcahyd.storage.moments import never
 from parcahyd.storage.packing import PackedPage
@@ -130,9 +131,11 @@ class PageBatch:
         """The canonical targets of redirects; those of seeds join the scope (section 3)."""
         targets: dict[str, str] = {}
         of_seeds = []
+        canon = Canon.of(self._state.work)
         for packed in pages:
             page = packed.page
             target = canonical(page.redirect) if page.redirect else None
+            target = canon.apply(target) if canon is not None and target is not None else target
             if target is None or len(target) > self._state.work.MaxUrlLength:
                 continue
             targets[page.redirect] = target
@@ -145,19 +148,34 @@ class PageBatch:
         """Every URL that the pages bring, with its place before any conflict."""
         key_of = self._urls.key_of
         sightings: list[Sighting] = []
-        outside: list[tuple[tuple[str, str, int, str], int, int, bool]] = []
+        outside: list[tuple[str, int, int, bool, str]] = []
         for packed in pages:
             page = packed.page
             site, below = page.site, page.depth + 1
-            sightings += [(site, key_of(path), path, below, 0, True, False) for path in page.internal]
+            sightings += [(site, key_of(path), path, below, 0, "", False) for path in page.internal]
             if not self._state.is_ahead(page.visit, below, page.external):
-                outside += [(split(url), below, 0, False) for url in page.external]
-            if target := targets.get(page.redirect):
-                outside.append((split(target), page.depth, page.hops + 1, page.seed))
-        found = self._sites.find(parts[:3] for parts, _, _, _ in outside)
-        for parts, depth, hops, seed in outside:
-            site, inside = found[parts[:3]]
-            sightings.append((site, key_of(parts[3]), parts[3], depth, hops, inside, seed and inside))
+                outside += [(url, below, 0, False, "") for url in page.external]
+            for word, text in page.refused:
+                if text.startswith("/"):
+                    sightings.append((site, key_of(text), text, below, 0, word, False))
+                else:
+                    outside.append((text, below, 0, False, word))
+            # The worker judged the target if it is a path of its own site.
+            if (target := targets.get(page.redirect)) and not page.refused:
+                outside.append((target, page.depth, page.hops + 1, page.seed, ""))
+        return sightings + self._sightings_outside(outside)
+
+    def _sightings_outside(self, seen: Sequence[tuple[str, int, int, bool, str]]) -> list[Sighting]:
+        """The same for absolute URLs, each with depth, hops, whether a seed led there, and why it is refused."""
+        key_of, refusal = self._urls.key_of, self._sites.refusal
+        parts = [split(url) for url, *_ in seen]
+        found = self._sites.find(part[:3] for part in parts)
+        sightings: list[Sighting] = []
+        for (url, depth, hops, seed, word), part in zip(seen, parts, strict=True):
+            site, inside = found[part[:3]]
+            is_seed = seed and inside
+            why = "" if is_seed else word or refusal(url, inside)
+            sightings.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed))
         return sightings
 
     def _mark_targets(self, ledger: Ledger, sightings: Sequence[Sighting]) -> None:

@@ -53,7 +53,7 @@ class RunRows:
             reason.word for reason, keys in SETTINGS_OF.items() if reason is not Reason.SCOPE and changed.intersection(keys)
         ]
         revisit = "Work.RevisitAfter" in changed
-        if "Work.Scope" in changed:
+        if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
             self._rescope(now)
         if readmitted:
             # As far as distance and scope allow.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
 from parcahyd.core.records import origin
 from parcahyd.rules.canonical_url import split
 from parcahyd.storage.site_rows import SiteRows
@@ -13,7 +13,11 @@ from parcahyd.storage.writer import Writer
 
 __all__ = ["SeedRows"]
 
-_OUR_LIMITS = frozenset({Reason.SCOPE.word, Reason.DEPTH.word, Reason.REDIRECTS.word})
+_OUR_LIMITS = frozenset(
+    reason.word
+    for reason in SETTINGS_OF
+    if reason not in (Reason.ROBOTS, Reason.ADDRESS, Reason.SCHEME, Reason.SIZE, Reason.MEDIA_TYPE)
+)
 """Refusals that do not hold for what the user asks for himself."""
 
 
@@ -43,7 +47,7 @@ class SeedRows:
 
         sightings: list[Sighting] = []
         for scheme, host, port, path in given.values():
-            sightings.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, True, True))
+            sightings.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True))
         ledger = self._urls.look_up({seen[:2] for seen in sightings})
         marked, again = [], []
         for site, key, path, *_ in sightings:

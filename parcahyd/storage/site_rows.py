@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from parcahyd.core.life_cycle import Reason
 from parcahyd.rules.scope import Scope
 from parcahyd.storage.moments import earliest, site_due
 from parcahyd.storage.run_state import RunState
@@ -91,10 +92,18 @@ class SiteRows:
     def scope(self) -> Scope:
         """The scope that the stored seeds span."""
         if self._scope is None:
-            self._scope = Scope(self._state.work.Scope)
+            work = self._state.work
+            self._scope = Scope(work.Scope, work.Domains, work.Include, work.Exclude)
             for scheme, host, port in self._writer.rows(self._of_seeds):
                 self._scope.add_seed(scheme, host, port)
         return self._scope
+
+    def refusal(self, url: str, inside: bool) -> str:
+        """The word of the reason why a URL is refused whose site is inside or outside the scope; empty where it is not."""
+        if not inside:
+            return Reason.SCOPE.word
+        patterns = self.scope.patterns
+        return "" if patterns is None or patterns.admits(url) else Reason.EXCLUDED.word
 
     def widen(self, origins: Iterable[Origin], now: float) -> None:
         """Takes the sites of seeds into the scope, and with them every site that the scope then admits."""

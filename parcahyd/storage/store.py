@@ -28,6 +28,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.rules.canonical_url import canonical, split
 from parcahyd.rules.canonical_url import key_of as usual_key_of
+from parcahyd.rules.parameters import Canon
 from parcahyd.storage.bad_batch import BadBatch
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.leases import Leases
@@ -185,11 +186,12 @@ class Store:
     def add_seeds(self, addresses: Sequence[str], now: float) -> None:
         """Adds the user's seeds, all or none; one that is no URL is a UserMistake."""
         seeds = []
+        canon = Canon.of(self._state.work)
         for address in addresses:
             url = canonical(address)
             if url is None:
                 raise UserMistake(f'the seed "{address}" is not a URL', "write it in full, such as https://example.org/")
-            seeds.append(url)
+            seeds.append(url if canon is None else canon.apply(url))
         with self._writer.transaction():
             self._seeds.add(seeds, now)
 
@@ -198,12 +200,13 @@ class Store:
         current = [record for record in batch if record.visit in self._state.visits]
         written = Written(late=len(batch) - len(current))
         with self._writer.transaction():
-            seen = [(split(url), record.depth) for record in current for url in record.urls]
-            found = self._sites.find(parts[:3] for parts, _ in seen)
+            seen = [(url, split(url), record.depth) for record in current for url in record.urls]
+            found = self._sites.find(parts[:3] for _, parts, _ in seen)
             sightings: list[Sighting] = []
-            for parts, depth in seen:
+            for url, parts, depth in seen:
                 site, inside = found[parts[:3]]
-                sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, inside, False))
+                why = self._sites.refusal(url, inside)
+                sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, why, False))
             ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
             written.found = self._urls.see(ledger, sightings, now)
         for record in current:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, tuple_
 from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import RobotsFact, RobotsStatus, origin
-from parcahyd.rules.canonical_url import canonical, key_of, split
+from parcahyd.rules.canonical_url import key_of, recorded, split
 from parcahyd.storage.packing import Damaged, rebuild, unpack
 from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
 from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
@@ -114,7 +114,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
 
 def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
     """The canonical URL and its row. Where its place is another's, it is at the next ones (architecture, section 5)."""
-    text = canonical(url)
+    text = recorded(url)
     if text is None:
         raise UserMistake(f'"{url}" is not a URL', "write it in full, such as https://example.org/")
     scheme, host, port, path = split(text)

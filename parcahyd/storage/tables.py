@@ -126,6 +126,7 @@ sites = Table(
     Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
     _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
     Column("augmentation", LargeBinary),
+    Column("guards", LargeBinary),  # what the trap guards learned
     _time("not_before"),
     Column("failures", Integer, nullable=False, server_default=_ZERO),
     Column("reason", Text),  # why it is being spared

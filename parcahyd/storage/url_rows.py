@@ -18,8 +18,9 @@ from parcahyd.storage.writer import Writer
 
 __all__ = ["Ledger", "Sighting", "UrlRow", "UrlRows"]
 
-Sighting = tuple[int, int, str, int, int, bool, bool]
-"""A URL that was seen: site, key, path, depth, hops, whether its site is in scope, whether it counts as a seed."""
+Sighting = tuple[int, int, str, int, int, str, bool]
+"""A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
+is not), whether it counts as a seed."""
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN, _REFUSED = int(State.KNOWN), int(State.REFUSED)
@@ -103,7 +104,7 @@ class UrlRows:
         nearer: list[tuple[Any, ...]] = []
         rows, taken = ledger.rows, ledger.taken
         max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
-        for site, key, path, depth, hops, inside, seed in sightings:
+        for site, key, path, depth, hops, refusal, seed in sightings:
             place = (site, key)
             if place in taken or place in rows:
                 key, row = ledger.place(site, key, path)  # noqa: PLW2901 (the key as it turned out)
@@ -111,16 +112,16 @@ class UrlRows:
                 if place in taken:
                     continue
                 if row is not None:
-                    if inside and self._is_nearer(row, depth, hops):
+                    if not refusal and self._is_nearer(row, depth, hops):
                         taken[place] = path
                         nearer.append((depth, hops, depth, now, site, key, path))
                     continue
             taken[place] = path
-            if inside and depth <= max_depth and hops <= max_hops:
+            if not refusal and depth <= max_depth and hops <= max_hops:
                 new.append((site, key, path, _KNOWN, None, depth, hops, seed, depth, now, now))
             else:
-                refusal = self._refusal(depth, hops, inside)
-                new.append((site, key, path, _REFUSED, refusal, depth, hops, seed, depth, now, None))
+                reason = refusal or self._too_far(depth, hops)
+                new.append((site, key, path, _REFUSED, reason, depth, hops, seed, depth, now, None))
         self._writer.many(self._insert, new)
         self._writer.many(self._nearer, nearer)
         waiting = {row[0] for row in new if row[4] is None}
@@ -128,9 +129,7 @@ class UrlRows:
         self._sites.gained(Counter(row[0] for row in new), waiting, now)
         return len(new)
 
-    def _refusal(self, depth: int, hops: int, inside: bool) -> str | None:
-        if not inside:
-            return Reason.SCOPE.word
+    def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:
             return Reason.DEPTH.word
         return Reason.REDIRECTS.word if hops > self._state.work.MaxRedirects else None
@@ -138,4 +137,4 @@ class UrlRows:
     def _is_nearer(self, row: UrlRow, depth: int, hops: int) -> bool:
         if row.state == State.KNOWN:
             return depth < row.depth
-        return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._refusal(depth, hops, inside=True) is None
+        return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._too_far(depth, hops) is None

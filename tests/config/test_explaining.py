@@ -95,6 +95,7 @@ def test_work_conf_is_grouped() -> None:
         "Database",
         "Downloader",
         "Seeds and scope",
+        "Traps",
         "Politeness",
         "Workers",
         "Time limits and trust",

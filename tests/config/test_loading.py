@@ -234,6 +234,40 @@ def test_networks_that_are_none(network: str) -> None:
     assert f'AllowAddresses: "{network}" is not a network' in refusal(None, f'Map.AllowAddresses=["::1", "{network}"]')
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("Include", "https://example.org/*"),
+        ("Exclude", r"re:\\.pdf$"),
+        ("Domains", "example.org"),
+        ("Domains", "=www.example.org"),
+        ("Domains", "[::1]"),
+        ("MediaTypes", "text/*"),
+        ("MediaTypes", "application/xhtml+xml"),
+        ("StripParameters", "utm_*"),
+    ],
+)
+def test_scopes_that_are_allowed(key: str, value: str) -> None:
+    assert getattr(load(None, [f'Work.{key}=["{value}"]']).work, key) == (value.replace("\\\\", "\\"),)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("Include", "", "is no pattern"),
+        ("Exclude", "re:(a", "is not a regular expression"),
+        ("Domains", "https://example.org/", "is not the name of a host"),
+        ("Domains", "*.example.org", "is not the name of a host"),
+        ("MediaTypes", "html", "is not a media type"),
+        ("StripParameters", "*", "is not the name of a parameter"),
+        ("StripParameters", "a*b", "is not the name of a parameter"),
+        ("StripParameters", "a=b", "is not the name of a parameter"),
+    ],
+)
+def test_scopes_that_are_none(key: str, value: str, problem: str) -> None:
+    assert problem in refusal(None, f'Work.{key}=["{value}"]')
+
+
 @pytest.mark.parametrize("server", ["192.0.2.1", "192.0.2.1:5353", "2001:db8::1", "[2001:db8::1]:53", "::1", "[::1]:65535"])
 def test_nameservers_that_are_allowed(server: str) -> None:
     assert load(None, [f'Map.Nameservers=["{server}"]']).map.Nameservers == (server,)

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from parcahyd.core.records import origin
-from parcahyd.rules.canonical_url import Joiner, canonical, key_of, split
+from parcahyd.rules.canonical_url import Joiner, canonical, key_of, recorded, shortened, split
 
 SPELLINGS = {
     "HTTP://User:Secret@Example.COM:80/a/./b/../c?#top": "http://example.com/a/c",
@@ -236,3 +236,18 @@ def test_climbing_far_above_the_root_ends_at_the_root() -> None:
     joiner = Joiner(base)
     assert joiner.join("../" * 999 + "x") == "http://example.com/a/x"
     assert joiner.join("../" * 50_000 + "x") == "http://example.com/x"
+
+
+def test_of_a_long_url_the_beginning_its_length_and_a_hash_are_kept() -> None:
+    long, other = (f"https://h.example:8443/{'x' * 5000}{end}" for end in "ab")
+    short = shortened(long)
+    assert short is not None
+    assert short.startswith(f"https://h.example:8443/{'x' * 99}#5024-characters-")
+    assert len(short) < 200
+    assert split(short)[:3] == ("https", "h.example", 8443)
+    assert canonical(short) != short  # so it is never taken for a URL
+    assert recorded(short) == short
+    assert recorded("HTTP://h.example/a#top") == "http://h.example/a"
+    assert recorded("nonsense") is None
+    assert shortened(other) != short
+    assert shortened(f"http://{'h' * 400}.example/") is None

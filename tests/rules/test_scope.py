@@ -71,6 +71,44 @@ def test_any_is_everything() -> None:
     assert not _scope("domain").admits("http", "example.com", 80)
 
 
+@pytest.mark.parametrize(
+    ("domain", "host", "admitted"),
+    [
+        ("example.org", "example.org", True),
+        ("example.org", "a.b.example.org", True),
+        ("example.org", "notexample.org", False),
+        ("=www.example.org", "www.example.org", True),
+        ("=www.example.org", "a.www.example.org", False),
+        ("EXAMPLE.org", "www.example.org", True),
+        ("bücher.example", "www.xn--bcher-kva.example", True),
+        ("127.0.0.1", "127.0.0.1", True),
+        ("[::1]", "[::1]", True),
+    ],
+)
+def test_domains_belong_besides(domain: str, host: str, admitted: bool) -> None:
+    scope = Scope("site", (domain,))
+    assert scope.admits("http", host, 8080) is admitted
+    assert scope.admits("https", host, 443) is admitted
+    assert not scope.admits("ftp", host, 21)
+
+
+def test_the_verdict_names_the_rule_that_decided() -> None:
+    scope = Scope("site", ("b.example",), ("*/docs/*",), ("*.zip",))
+    scope.add_seed("http", "a.example", 80)
+    for url, verdict in {
+        "http://a.example/docs/": (True, 'its site is a seed\'s own (Scope = "site"); Include has "*/docs/*"'),
+        "https://www.b.example/docs/1": (True, 'Domains has "b.example"; Include has "*/docs/*"'),
+        "http://a.example/docs/a.zip": (False, 'Exclude has "*.zip"'),
+        "http://a.example/": (False, "no pattern of Include fits"),
+        "http://c.example/docs/": (False, 'its site is outside (Scope = "site")'),
+    }.items():
+        assert scope.verdict(url) == verdict
+    assert Scope("any").verdict("http://x.example/") == (True, 'everything is inside (Scope = "any")')
+    kin = Scope("domain")
+    kin.add_seed("http", "www.a.example", 80)
+    assert kin.verdict("https://a.example/") == (True, 'its site is of a seed\'s registrable domain (Scope = "domain")')
+
+
 def test_an_unknown_kind_is_a_bug() -> None:
     with pytest.raises(ValueError, match="none of"):
         Scope("page")

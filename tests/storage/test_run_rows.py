@@ -20,11 +20,22 @@ CHANGES: dict[Reason, dict[str, Any]] = {
     Reason.SCHEME: {"DownloaderClass": "another"},
     Reason.SIZE: {"MaxBytes": 99},
     Reason.REDIRECTS: {"MaxRedirects": 99},
+    Reason.EXCLUDED: {"Exclude": ("*/private/*",)},
+    Reason.SITE_PAGES: {"MaxPagesPerSite": 99},
+    Reason.MEDIA_TYPE: {"MediaTypes": ("text/*",)},
+    Reason.PATH_DEPTH: {"MaxPathSegments": 99},
+    Reason.REPEATS: {"MaxRepeats": 99},
+    Reason.PARAMETERS: {"MaxParameters": 99},
+    Reason.QUERIES: {"MaxQueryShapes": 99},
+    Reason.CALENDAR: {"MaxYearsAhead": 99},
+    Reason.SESSION: {"OneSession": False},
 }
+BUDGETS = (Reason.DUPLICATES, Reason.SOFT_404)
+"""Of one setting: both are looked at again when it differs."""
 
 
 def test_every_reason_that_settings_decide_is_tried_here() -> None:
-    assert set(CHANGES) | {Reason.SCOPE} == set(SETTINGS_OF)
+    assert {*CHANGES, *BUDGETS, Reason.SCOPE} == set(SETTINGS_OF)
 
 
 def test_a_run_is_recorded_without_secrets(desk: Desk) -> None:
@@ -73,6 +84,18 @@ def test_refused_urls_are_looked_at_again_when_their_settings_differ(desk: Desk,
     assert states.pop(f"{A}/{reason.word}") == "known"
     assert all(state != "known" for state in states.values())
     assert [due.path for due in desk.visit().urls] == [f"/{reason.word}"]
+
+
+def test_budgets_are_looked_at_again_together(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.store.store_bad([desk.bad(pair, f"/{reason.word}", State.REFUSED, reason) for reason in BUDGETS], desk.now)
+    desk.crawl(pair)
+    assert desk.lease() == []
+    desk.now += 5
+    desk.begin(TemplateBudget=0)
+    assert {due.path for due in desk.visit().urls} == {f"/{reason.word}" for reason in BUDGETS}
 
 
 def test_distance_is_measured_again(desk: Desk) -> None:
@@ -141,6 +164,20 @@ def test_the_scope_is_drawn_anew(desk: Desk) -> None:
     }
     assert begin("site")["shop.a.example"] == "refused scope"
     assert begin("any") == {"www.a.example": "stored", "shop.a.example": "known", "b.example": "known", "c.example": "known"}
+
+
+def test_domains_belong_to_the_scope(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit(), external=("http://b.example/", "https://www.b.example/x", "http://c.example/"))
+    desk.now += 5
+    desk.begin(Domains=("b.example",))
+    assert {pair.origin for pair in desk.lease()} == {"http://b.example", "https://www.b.example"}
+    assert desk.states()["http://c.example/"] == "refused scope"
+    desk.now += 5
+    desk.begin()
+    assert desk.lease() == []
+    assert desk.states()["http://b.example/"] == "refused scope"
 
 
 def test_what_is_stored_outside_the_scope_is_left_alone(desk: Desk) -> None:

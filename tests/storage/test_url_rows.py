@@ -85,3 +85,73 @@ def test_new_urls_of_one_batch_make_room_for_each_other(crowded: Desk) -> None:
     crowded.seed(f"{A}/aa", f"{A}/zz")
     assert len(crowded.rows(urls)) == 14
     assert crowded.row("/aa")["seed"]
+
+
+def test_refused_links_are_stored_with_their_reason(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    far = "http://b.example/long#5000-characters-0123456789abcdef"
+    refused = (("repeats", "/a/a/a"), ("session", "/s;jsessionid=1"), ("length", far), ("repeats", "/"))
+    found = desk.write(desk.page(pair, internal=("/ok",), refused=refused)).found
+    desk.over(pair)
+    assert desk.states() == {
+        f"{A}/": "stored",
+        f"{A}/ok": "known",
+        f"{A}/a/a/a": "refused repeats",
+        f"{A}/s;jsessionid=1": "refused session",
+        far: "refused length",
+    }
+    assert found == 4
+    assert (desk.row("/a/a/a")["depth"], desk.row("/a/a/a")["due_at"]) == (1, None)
+    assert {found.url for found in desk.reports.urls(state="refused")} == {f"{A}/a/a/a", f"{A}/s;jsessionid=1", far}
+    assert [due.path for due in desk.visit().urls] == ["/ok"]
+
+
+def test_a_redirect_that_was_refused_is_stored_once(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, internal=("/r",)))
+    desk.write(desk.redirect(pair, "/r", f"{A}/r;jsessionid=2", refused=(("session", "/r;jsessionid=2"),)))
+    desk.over(pair)
+    assert desk.states()[f"{A}/r;jsessionid=2"] == "refused session"
+
+
+def test_patterns_hold_for_links_to_other_sites_but_not_for_seeds(desk: Desk) -> None:
+    desk.begin(Scope="any", Exclude=("*.zip", f"{A}/"))
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.store.store_extern([ExternRecord(pair.visit, 1, ("http://b.example/1.zip", "http://b.example/1"))], desk.now)
+    desk.write(desk.redirect(pair, "/", "http://c.example/start.zip"))
+    desk.write(desk.page(pair, "/x", external=("http://d.example/2.zip", "http://d.example/2")))
+    assert desk.states() == {
+        f"{A}/": "stored redirect",
+        f"{A}/x": "stored",
+        "http://b.example/1.zip": "refused excluded",
+        "http://b.example/1": "known",
+        "http://c.example/start.zip": "known",
+        "http://d.example/2.zip": "refused excluded",
+        "http://d.example/2": "known",
+    }
+    desk.seed("http://b.example/1.zip")
+    assert desk.states()["http://b.example/1.zip"] == "known"
+
+
+def test_a_visit_is_told_how_many_pages_its_site_has(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert pair.site_pages == 0
+    desk.write(desk.page(pair, internal=("/1", "/2")), desk.page(pair, "/1", b"other"))
+    desk.over(pair)
+    assert desk.visit().site_pages == 2
+
+
+def test_options_of_the_canonical_form_hold_for_seeds_and_redirects(desk: Desk) -> None:
+    desk.begin(StripParameters=("utm_*",), SortParameters=True)
+    desk.seed(f"{A}/?utm_source=x&b=1&a=2")
+    pair = desk.visit()
+    assert [due.path for due in pair.urls] == ["/?a=2&b=1"]
+    desk.write(desk.redirect(pair, "/?a=2&b=1", f"{A}/next?utm_medium=y"))
+    assert set(desk.states()) == {f"{A}/?a=2&b=1", f"{A}/next"}

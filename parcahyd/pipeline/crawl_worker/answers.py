@@ -7,17 +7,17 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import RobotsFact, RobotsStatus
-from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.retries import REDIRECTS, Failure
 from parcahyd.rules.robots import MAX_ROBOTS
 
 __all__ = ["location", "read_robots", "stale_robots"]
 
 
-def location(result: DownloadResult, url: str) -> str:
+def location(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
     """Where a redirect of `url` leads, or nothing where it does not say."""
     target = result.header("location")
-    return (Joiner(url).join(target) or "") if target else ""
+    return (joining(url, canon)(target) or "") if target else ""
 
 
 def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 
+from parcahyd.rules.traps.holding import Memory
+
 __all__ = ["KnownUrls", "Room"]
 
 
 class Room:
-    """What all visits of a worker may hold together: URLs waiting in LocalQs, keys of URLs found, and links remembered."""
+    """What all visits of a worker may hold together: URLs in LocalQs, keys of URLs found, links and facts remembered."""
 
-    __slots__ = ("keys", "links", "urls")
+    __slots__ = ("facts", "keys", "links", "urls")
 
     def __init__(self, urls: int, keys: int, links: int) -> None:
         self.urls = urls
         self.keys = keys
         self.links = links
+        self.facts = Memory(links)
 
 
 class KnownUrls:
@@ -48,6 +51,12 @@ class KnownUrls:
         else:
             self.is_whole = False
         return True
+
+    def take_back(self, key: int) -> None:
+        """A key that was just added is of no use: it takes no room, and is new again when it comes again."""
+        if key in self._fresh:
+            self._fresh.remove(key)
+            self._room.keys += 1
 
     def forget(self) -> None:
         """Give the room back: the visit is over."""

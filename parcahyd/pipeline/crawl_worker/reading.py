@@ -3,46 +3,85 @@
 Nearly every tag of a page was on the page before it, so tags are remembered as they stand, per directory: the same tag in the
 same directory leads to the same URL, unless its reference is empty or begins with a query. All that is remembered is bounded by
 `Room`; what is forgotten is only looked at once more.
+
+New paths of this site are judged. Those that are refused are given with their reason, a bounded number of each page: a page
+with a hundred thousand links into a trap shall not fill the database.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import filterfalse
+from typing import NamedTuple
 
+from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.rules.canonical_url import Joiner, key_of
+from parcahyd.rules.canonical_url import Joiner, key_of, shortened
 from parcahyd.rules.links import PageLinks
+from parcahyd.rules.parameters import Canon, joining
 
-__all__ = ["LinkReader"]
+__all__ = ["LinkReader", "NewLinks"]
 
 _REMEMBERED = 50_000
 """Links of one visit: more of them hardly come again."""
 
 
+_REFUSED_OF_A_PAGE = 100
+"""Refused links of one page that are recorded for each reason."""
+
+
+class NewLinks(NamedTuple):
+    """What a document has that was not seen before."""
+
+    internal: list[tuple[int, str]]
+    """Paths of this site, with their keys."""
+    external: list[str]
+    """URLs of other sites."""
+    refused: list[tuple[str, str]]
+    """The word of the reason, and a path of this site or a URL of another."""
+
+
+def _admit(_path: str) -> None:
+    return None
+
+
 class LinkReader:
-    """Reads the links of one visit's documents. `read` gives new paths with their keys, and new external URLs."""
+    """Reads the links of one visit's documents. `judge` says why a path of this site that was not seen before is refused."""
 
-    __slots__ = ("_directories", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room", "_targets")
+    __slots__ = (
+        *("_canon", "_directories", "_judge", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room"),
+        "_targets",
+    )
 
-    def __init__(self, origin: str, known: KnownUrls, room: Room, max_url_length: int) -> None:
+    def __init__(
+        self,
+        origin: str,
+        known: KnownUrls,
+        room: Room,
+        max_url_length: int,
+        judge: Callable[[str], Reason | None] = _admit,
+        canon: Canon | None = None,
+    ) -> None:
         self._origin = len(origin)
         self._prefix = origin + "/"
         self._known = known
         self._room = room
         self._max_length = max_url_length
+        self._judge = judge
+        self._canon = canon
         self._directories: dict[str, set[bytes]] = {}
         self._remembered = 0
         self._targets: set[str] = set()
 
-    def read(self, url: str, links: PageLinks, embedded: bool) -> tuple[list[tuple[int, str]], list[str]]:
+    def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
         seen = self._seen_in(base)
-        internal: list[tuple[int, str]] = []
-        external: list[str] = []
+        new = NewLinks([], [], [])
         unseen = [*filterfalse(seen.__contains__, links.tags)]
         if not unseen:
-            return internal, external
-        join = Joiner(base).join
+            return new
+        join = joining(base, self._canon)
         before = len(seen) + len(self._targets)
         for tag in unseen:
             found = links.tags[tag]
@@ -52,24 +91,35 @@ class LinkReader:
                 target = join(href) if href or links.base else None
                 if target is not None and target not in self._targets:
                     self._targets.add(target)
-                    if len(target) <= self._max_length:
-                        self._sort(target, internal, external)
+                    self._sort(target, new)
         self._remember(len(seen) + len(self._targets) - before)
-        return internal, external
+        return new._replace(refused=_the_first(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
 
     def is_new_path(self, path: str) -> int | None:
         """The key of a path of this site that was not seen before, else None."""
         key = key_of(path)
         return key if self._known.add(key) else None
 
-    def _sort(self, target: str, internal: list[tuple[int, str]], external: list[str]) -> None:
-        if target.startswith(self._prefix):
+    def _sort(self, target: str, new: NewLinks) -> None:
+        if len(target) > self._max_length:
+            self._refuse_long(target, new)
+        elif target.startswith(self._prefix):
             path = target[self._origin :]
             key = key_of(path)
             if self._known.add(key):
-                internal.append((key, path))
+                reason = self._judge(path)
+                if reason is None:
+                    new.internal.append((key, path))
+                else:
+                    self._known.take_back(key)
+                    new.refused.append((reason.word, path))
         else:
-            external.append(target)
+            new.external.append(target)
+
+    def _refuse_long(self, target: str, new: NewLinks) -> None:
+        short = shortened(target)
+        if short is not None:
+            new.refused.append((Reason.LENGTH.word, short[self._origin :] if short.startswith(self._prefix) else short))
 
     def _seen_in(self, base: str) -> set[bytes]:
         path = base.partition("?")[0]
@@ -87,3 +137,14 @@ class LinkReader:
         self._remembered = 0
         self._directories.clear()
         self._targets.clear()
+
+
+def _the_first(refused: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """As many of each reason as are recorded."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for word, target in refused:
+        counts[word] += 1
+        if counts[word] <= _REFUSED_OF_A_PAGE:
+            kept.append((word, target))
+    return kept

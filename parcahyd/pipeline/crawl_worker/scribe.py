@@ -53,6 +53,7 @@ class Scribe:
         external: tuple[str, ...] = (),
         links: bytes = b"",
         redirect: str = "",
+        refused: tuple[tuple[str, str], ...] = (),
     ) -> None:
         """A document with the links first seen in it, or a redirect with its target."""
         if external:
@@ -80,6 +81,7 @@ class Scribe:
                 internal=internal,
                 external=external,
                 links=links,
+                refused=refused,
             )
         )
 

@@ -18,17 +18,21 @@ from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
+from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
-from parcahyd.refresh.schedule import Schedule
+from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.accepted_types import AcceptedTypes
 from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.links import read_links
 from parcahyd.rules.media_type import is_html, recognise
+from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.traps.guards import mark_of_bytes
 
 __all__ = ["Ask", "AskKind", "Visit"]
 
@@ -40,7 +44,7 @@ _FAULTS_IN_A_ROW = 5
 
 _BUSY = frozenset((429, 503))
 """What servers answer that want to be left alone for a while."""
-
+_MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
@@ -105,10 +109,13 @@ class Visit:
         self._known = KnownUrls(pair.known, pair.whole, room)
         for url in pair.urls:
             self._known.add(url.key)
-        self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength)
+        self._gate = Gate(pair, work, room.facts, now)
+        self._canon = Canon.of(work)
+        self._accepted = AcceptedTypes(work.MediaTypes)
+        self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
         # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
-        self._local_q: deque[DueUrl] = deque(sorted(pair.urls, key=lambda url: url.depth))
+        self._local_q: deque[DueUrl] = deque(sorted(self._sift(pair.urls, now), key=lambda url: url.depth))
         self._room.urls -= len(self._local_q)
         self._pages_left = assignment.pages
         self._depth_on_the_wire = 0
@@ -117,6 +124,20 @@ class Visit:
         self._robots: Robots | None = None
         self._robots_expire = 0.0
         self._use_stored_robots(now)
+
+    def _sift(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
+        """What came in the set without what today's settings refuse, which is recorded."""
+        admitted = []
+        for url, reason in self._gate.sift(urls):
+            if reason is None:
+                admitted.append(url)
+            else:
+                self._scribe.refusal(url, reason, now, self._looked_at_again(reason, now))
+        return admitted
+
+    def _looked_at_again(self, reason: Reason, now: float) -> float:
+        """When a refused URL is looked at again although no setting changed: what a site gave too often may change."""
+        return self._schedule.stored(now) if reason in _MAY_PASS else NEVER
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
 
@@ -144,6 +165,11 @@ class Visit:
             return addresses
         return (self.address, *(address for address in addresses if address != self.address))
 
+    @property
+    def guards(self) -> bytes:
+        """What the trap guards are to be told in the site's next visit."""
+        return self._gate.encode()
+
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
         self._room.urls += len(self._local_q)
@@ -156,6 +182,7 @@ class Visit:
         self.stop()
         self._known.forget()
         self._reader.forget()
+        self._gate.forget()
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
@@ -172,6 +199,7 @@ class Visit:
         self.requests += 1
         if ask.item is not None:
             self._pages_left -= 1
+            self._gate.asked(ask.item)
             self._depth_on_the_wire = ask.item.depth
         return ask
 
@@ -199,9 +227,16 @@ class Visit:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
             item = self._local_q.popleft()
             self._room.urls += 1
-            if self._robots.allows(self.origin + item.path):
+            if not self._robots.allows(self.origin + item.path):
+                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots_expire)
+            elif (reason := self._gate.judge_ask(item)) is not None:
+                if reason is Reason.SITE_PAGES and self.on_the_wire:
+                    self._local_q.appendleft(item)  # What is on the wire may come to nothing and leave it room.
+                    self._room.urls -= 1
+                    return None
+                self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
+            else:
                 return Ask(AskKind.PAGE, item.path, item)
-            self._scribe.refusal(item, Reason.ROBOTS, now, self._robots_expire)
         return None
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
@@ -217,7 +252,7 @@ class Visit:
         self.on_the_wire -= 1
         if result.fault is DownloadFault.CANCELLED:
             if ask.item is not None:
-                self._pages_left += 1
+                self._came_to_nothing(ask.item)
             return
         if self._is_nobody_home(result):
             self._try_next_address(now)
@@ -286,16 +321,28 @@ class Visit:
                 self._scribe.unchanged(item, result, now)
                 return
             failed = _UNASKED_304
-        self._pages_left += 1
+        self._came_to_nothing(item)
+        if failed.event is Event.MISSING and result.body:
+            self._gate.observe(item.path, mark_of_bytes(result.body), result.status)
         self._failure(item, result, failed, now)
+
+    def _came_to_nothing(self, item: DueUrl) -> None:
+        """A request gave no page: another may be asked for in its place."""
+        self._pages_left += 1
+        self._gate.came_to_nothing(item)
 
     def _document(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         media_type, charset = recognise(result.header("content-type"), result.body)
+        if not self._accepted.admits(media_type):
+            self._gate.came_to_nothing(item)
+            self._scribe.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
+            return
+        self._gate.observe(item.path, mark_of_bytes(result.body), result.status)
         if not is_html(media_type):
             self._scribe.page(item, result, now, media_type=media_type, charset=charset)
             return
         links = read_links(result.body, charset)
-        found, outside = self._reader.read(self.origin + item.path, links, self._work.Embedded)
+        found, outside, refused = self._reader.read(self.origin + item.path, links, self._work.Embedded)
         self._enqueue(found, item.depth + 1)
         self._scribe.page(
             item,
@@ -306,6 +353,7 @@ class Visit:
             internal=tuple([path for _, path in found]),
             external=tuple(outside),
             links=links.table if self._work.KeepLinks else b"",
+            refused=tuple(refused),
         )
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
@@ -319,19 +367,24 @@ class Visit:
             self._local_q.extend([DueUrl(key, path, depth) for key, path in found[:count]])
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
-        target = location(result, self.origin + item.path)
-        self._pages_left += 1
+        target = location(result, self.origin + item.path, self._canon)
+        self._came_to_nothing(item)
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
             return
+        refused: tuple[tuple[str, str], ...] = ()
         # One hop too many: the target is recorded with the redirect, and refused there.
         if item.hops < self._work.MaxRedirects and target.startswith(self.origin + "/"):
             path = target[len(self.origin) :]
             key = self._reader.is_new_path(path)
-            if key is not None and self._known.is_whole and self._room.urls > 0:
-                self._room.urls -= 1
-                self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
-        self._scribe.page(item, result, now, redirect=target)
+            if key is not None:
+                reason = None if item.seed else self._gate.judge(path)
+                if reason is not None:
+                    refused = ((reason.word, path),)
+                elif self._known.is_whole and self._room.urls > 0:
+                    self._room.urls -= 1
+                    self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
+        self._scribe.page(item, result, now, redirect=target, refused=refused)
 
     def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         self._scribe.failure(item, result, failed, now)

@@ -284,6 +284,7 @@ class CrawlWorker:
                 pages=visit.pages,
                 requests=visit.requests,
                 reason=visit.spared_for.word if visit.spared_for else "",
+                guards=visit.guards,
             )
         )
         self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.requests, pauses))

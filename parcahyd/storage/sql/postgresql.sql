@@ -33,6 +33,7 @@ CREATE TABLE sites (
     robots_delay DOUBLE PRECISION DEFAULT 0 NOT NULL,
     errand_until DOUBLE PRECISION DEFAULT 0 NOT NULL,
     augmentation BYTEA,
+    guards BYTEA,
     not_before DOUBLE PRECISION DEFAULT 0 NOT NULL,
     failures INTEGER DEFAULT 0 NOT NULL,
     reason TEXT,
@@ -431,7 +432,7 @@ FROM sites
 WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < %s;
 
 -- leases.details (ids)
-SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.pages, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.guards, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
 FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
@@ -442,8 +443,8 @@ UPDATE sites SET visit=%s::BIGINT WHERE sites.id = %s::BIGINT;
 -- leases.assign (address, site, its_visit)
 UPDATE sites SET visit_address=%s::VARCHAR WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
 
--- leases.give_back (new_addresses, new_addresses_expire, new_not_before, new_failures, new_reason, more, site, its_visit)
-UPDATE sites SET addresses=%s::VARCHAR, addresses_expire=%s, not_before=%s, failures=%s::INTEGER, reason=%s::VARCHAR, visit=NULL, visit_address='', requests=(sites.requests + %s::BIGINT) WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
+-- leases.give_back (new_addresses, new_addresses_expire, new_guards, new_not_before, new_failures, new_reason, more, site, its_visit)
+UPDATE sites SET addresses=%s::VARCHAR, addresses_expire=%s, guards=%s, not_before=%s, failures=%s::INTEGER, reason=%s::VARCHAR, visit=NULL, visit_address='', requests=(sites.requests + %s::BIGINT) WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
 
 -- leases.orphan (until, until, new_failures, site, its_visit)
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > %s) THEN sites.not_before ELSE %s END, failures=%s::INTEGER, visit=NULL, visit_address='' WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;

@@ -33,6 +33,7 @@ CREATE TABLE sites (
     robots_delay DOUBLE DEFAULT 0 NOT NULL,
     errand_until DOUBLE DEFAULT 0 NOT NULL,
     augmentation BLOB,
+    guards BLOB,
     not_before DOUBLE DEFAULT 0 NOT NULL,
     failures INTEGER DEFAULT 0 NOT NULL,
     reason TEXT,
@@ -429,7 +430,7 @@ FROM sites
 WHERE sites.visit IS NULL AND sites.again_at IS NOT NULL AND sites.again_at < ?;
 
 -- leases.details (ids)
-SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
+SELECT sites.id, sites.scheme, sites.host, sites.port, sites.in_scope, sites.urls, sites.pages, sites.addresses, sites.addresses_expire, sites.failures, sites.augmentation, sites.guards, sites.errand_until, sites.robots_status, sites.robots_text, sites.robots_fetched_at, sites.robots_expires_at, sites.robots_detail, sites.robots_failing_since, sites.robots_delay
 FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM json_each(?) AS each_ids);
@@ -440,8 +441,8 @@ UPDATE sites SET visit=? WHERE sites.id = ?;
 -- leases.assign (address, site, its_visit)
 UPDATE sites SET visit_address=? WHERE sites.id = ? AND sites.visit = ?;
 
--- leases.give_back (new_addresses, new_addresses_expire, new_not_before, new_failures, new_reason, more, site, its_visit)
-UPDATE sites SET addresses=?, addresses_expire=?, not_before=?, failures=?, reason=?, visit=NULL, visit_address='', requests=(sites.requests + ?) WHERE sites.id = ? AND sites.visit = ?;
+-- leases.give_back (new_addresses, new_addresses_expire, new_guards, new_not_before, new_failures, new_reason, more, site, its_visit)
+UPDATE sites SET addresses=?, addresses_expire=?, guards=?, not_before=?, failures=?, reason=?, visit=NULL, visit_address='', requests=(sites.requests + ?) WHERE sites.id = ? AND sites.visit = ?;
 
 -- leases.orphan (until, until, new_failures, site, its_visit)
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > ?) THEN sites.not_before ELSE ? END, failures=?, visit=NULL, visit_address='' WHERE sites.id = ? AND sites.visit = ?;

@@ -46,7 +46,7 @@ def _giving_out(idiom: Idiom) -> dict[str, Definition]:
 
 
 def _taking_back() -> dict[str, Definition]:
-    told = ("addresses", "addresses_expire", "not_before", "failures", "reason")
+    told = ("addresses", "addresses_expire", "guards", "not_before", "failures", "reason")
     news: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in told}
     until = later(sites.c.not_before, bindparam("until", type_=sites.c.not_before.type))
     return {

@@ -21,6 +21,18 @@ def test_a_key_is_new_exactly_once(sent: set[int], found: list[int]) -> None:
         model.add(key)
 
 
+def test_a_key_that_is_taken_back_is_new_again_and_takes_no_room() -> None:
+    room = Room(0, 2, 0)
+    known = KnownUrls(array("q", [5]).tobytes(), True, room)
+    for _ in range(5):
+        assert known.add(1)
+        known.take_back(1)
+    assert room.keys == 2
+    known.take_back(5)
+    assert not known.add(5)
+    assert known.is_whole
+
+
 def test_without_room_a_key_stays_new_and_the_set_is_not_whole_any_more() -> None:
     room = Room(0, 2, 0)
     known = KnownUrls(b"", True, room)

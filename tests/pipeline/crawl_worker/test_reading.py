@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
 from parcahyd.rules.links import read_links
+from parcahyd.rules.parameters import Canon
 
 ORIGIN = "http://site.example"
 
@@ -15,7 +19,7 @@ def reader(max_url_length: int = 200, room: Room | None = None) -> LinkReader:
 
 
 def read(one: LinkReader, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
-    internal, external = one.read(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
+    internal, external, _ = one.read(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
     return [found for _, found in internal], external
 
 
@@ -59,8 +63,43 @@ def test_fragments_and_unusable_links_are_no_urls() -> None:
     assert (internal, external) == ([], [])
 
 
-def test_urls_beyond_the_limit_are_dropped() -> None:
-    assert read(reader(40), "/", f'<a href="{"x" * 100}"><a href="ok">')[0] == ["/ok"]
+def refused(one: LinkReader, html: str) -> list[tuple[str, str]]:
+    return one.read(f"{ORIGIN}/", read_links(html.encode(), "utf-8"), False).refused
+
+
+def test_of_urls_beyond_the_limit_the_beginning_is_recorded() -> None:
+    html = f'<a href="{"x" * 200}"><a href="ok"><a href="http://other.example/{"y" * 200}"><a href="//{"z" * 400}/">'
+    assert read(reader(40), "/", html) == (["/ok"], [])
+    (first, inside), (second, outside) = refused(reader(40), html)
+    assert (first, second) == ("length", "length")
+    assert inside.startswith(f"/{'x' * 99}#220-characters-")
+    assert outside.startswith(f"http://other.example/{'y' * 99}#221-characters-")
+
+
+def test_what_is_refused_is_given_with_its_reason_and_takes_no_room() -> None:
+    room = Room(0, 10, 10**6)
+    one = LinkReader(ORIGIN, KnownUrls(b"", True, room), room, 200, lambda path: Reason.REPEATS if "bad" in path else None)
+    new = one.read(f"{ORIGIN}/", read_links(b'<a href="bad1"><a href="good"><a href="bad2"><a href="bad1#x">', "utf-8"), False)
+    assert [path for _, path in new.internal] == ["/good"]
+    assert new.refused == [("repeats", "/bad1"), ("repeats", "/bad2")]
+    assert room.keys == 9
+
+
+def test_of_each_page_and_reason_a_bounded_number_is_given() -> None:
+    room = Room(0, 10**6, 10**6)
+    one = LinkReader(
+        ORIGIN, KnownUrls(b"", True, room), room, 200, lambda path: Reason.SESSION if path[1] == "s" else Reason.REPEATS
+    )
+    found = refused(one, "".join(f'<a href="{letter}{number}">' for number in range(300) for letter in "sr"))
+    assert Counter(word for word, _ in found) == {"session": 100, "repeats": 100}
+    assert found[:2] == [("session", "/s0"), ("repeats", "/r0")]
+
+
+def test_options_of_the_canonical_form_hold_for_links() -> None:
+    room = Room(0, 10**6, 10**6)
+    one = LinkReader(ORIGIN, KnownUrls(b"", True, room), room, 200, canon=Canon(("sid",), sort=True))
+    html = '<a href="p?sid=1&b=1&a=2"><a href="p?a=2&b=1&sid=2"><a href="http://far.example/?sid=3">'
+    assert read(one, "/", html) == (["/p?a=2&b=1"], ["http://far.example/"])
 
 
 def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:

@@ -1,0 +1,84 @@
+"""Calendars: every month links to the next one, for ever.
+
+A URL is dated when it names a year with a month (`/2031/05/`, `date=2031-05-12`, `20310512`), a `year=2031`, or seconds since
+1970 in a parameter that is called after time. What stands before the date is the run that it belongs to. A run that has shown
+a date near today is a calendar's, and its dates far from today are refused; far dates alone are not: `/parts/2100-12` may be
+anything.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable
+from itertools import islice
+
+from parcahyd.rules.traps.holding import Holding
+from parcahyd.rules.traps.templates import numbered
+
+__all__ = ["NAMES", "Calendars"]
+
+_YEAR = 31_556_952
+"""Seconds of a year, on average."""
+_MOST_RUNS = 64
+_MOST_DATES = 4
+"""Of one URL; more are not looked at."""
+
+_DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+_YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
+_TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
+_NAMED = re.compile(
+    rf"[?&](?:(?:{'|'.join(_YEARS)})=([12][0-9]{{3}})|(?:{'|'.join(_TIMES)})=([0-9]{{9,11}}))(?![0-9A-Za-z])", re.IGNORECASE
+)
+NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name, name.upper(), name.capitalize()))
+"""Names of parameters that may hold a date."""
+
+
+class Calendars:
+    """Judges the dates in URLs of one site. `running` outlives the visit: runs that have been stopped."""
+
+    __slots__ = ("_first", "_last", "_latest", "_near", "running")
+
+    def __init__(self, now: float, years_ahead: int, years_back: int, running: Iterable[int] = ()) -> None:
+        year = 1970 + int(now // _YEAR)
+        self._last = year + years_ahead if years_ahead else 9999
+        self._first = year - years_back if years_back else 0
+        self._near: set[int] = set()
+        self._latest: str | None = None
+        """What stood before the latest date near today: mostly the same again."""
+        self.running = set(running)
+        """Numbers of what stands before the dates."""
+
+    def refuses(self, path: str, has_name: bool, holding: Holding) -> bool:
+        """Whether the path is too far down a run of dates; `has_name` says that a parameter is called after time.
+
+        A calendar begins in this century, so a path without one has no date to tell as long as there is no run.
+        """
+        if not has_name and "20" not in path and not self._near and not self.running:
+            return False
+        for found in islice(_DATE.finditer(path), _MOST_DATES):
+            start = found.start()
+            if not path[start - 1].isalnum() and self._is_far(int(found[0][:4]), path[:start], holding):
+                return True
+        if has_name:
+            for found in islice(_NAMED.finditer(path), _MOST_DATES):
+                year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
+                if self._is_far(year, path[: found.start()], holding):
+                    return True
+        return False
+
+    def _is_far(self, year: int, before: str, holding: Holding) -> bool:
+        is_near = self._first <= year <= self._last
+        if is_near and before == self._latest:
+            return False
+        run = zlib.crc32(numbered(before).encode())
+        if is_near:
+            self._latest = before
+            if run not in self._near and holding.take():
+                self._near.add(run)
+            return False
+        if run not in self._near and run not in self.running:
+            return False
+        if len(self.running) < _MOST_RUNS:
+            self.running.add(run)
+        return True

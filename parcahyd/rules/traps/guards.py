@@ -1,0 +1,147 @@
+"""The guards of one visit, together: what to refuse, what to learn, and what must be stored with the site."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+from isal import isal_zlib
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason
+from parcahyd.rules.traps.budgets import Budgets, StoredTally
+from parcahyd.rules.traps.calendars import NAMES as DATE_NAMES
+from parcahyd.rules.traps.calendars import Calendars
+from parcahyd.rules.traps.holding import Holding, Memory
+from parcahyd.rules.traps.queries import Queries
+from parcahyd.rules.traps.segments import repeats
+from parcahyd.rules.traps.sessions import NAMES as SESSION_NAMES
+from parcahyd.rules.traps.sessions import Sessions
+from parcahyd.rules.traps.templates import names_of
+
+__all__ = ["Guards", "mark_of_bytes"]
+
+_NAMES = DATE_NAMES | SESSION_NAMES
+_SPREAD = 0x9E37_79B9_7F4A_7C15
+
+
+class _Stored(msgspec.Struct, frozen=True, array_like=True):
+    """What outlives a visit; at most some ten kilobytes, and nothing at all for most sites."""
+
+    settings: tuple[int, ...]
+    """What was learned under other settings is forgotten."""
+    exploded: list[int] = []
+    running: list[int] = []
+    marks: list[int] = []
+    missing: list[int] = []
+    tallies: list[StoredTally] = []
+    refused: dict[str, int] = {}
+
+
+_DECODER = msgspec.msgpack.Decoder(_Stored)
+
+
+class Guards:
+    """Judges the paths of one site: `judge` each path once, when it is first met, and `observe` what is got for it.
+
+    `stored` is what `encode` gave at the end of the visit before; time is handed in.
+    """
+
+    __slots__ = (
+        *("_budgets", "_calendars", "_fewest", "_holding", "_max_repeats", "_max_segments", "_queries", "_sessions"),
+        *("_settings", "refused"),
+    )
+
+    def __init__(self, work: WorkConf, now: float, stored: bytes = b"", memory: Memory | None = None) -> None:
+        self._settings = (work.MaxQueryShapes, work.MaxYearsAhead, work.MaxYearsBack, work.TemplateBudget)
+        known = self._decode(stored)
+        self._holding = Holding(memory or Memory(1_000_000))
+        self._max_segments = work.MaxPathSegments
+        self._max_repeats = work.MaxRepeats
+        self._fewest = min((limit for limit in (work.MaxPathSegments, work.MaxRepeats) if limit), default=2**31)
+        self._queries = Queries(work.MaxParameters, work.MaxRepeats, work.MaxQueryShapes, known.exploded)
+        self._calendars = Calendars(now, work.MaxYearsAhead, work.MaxYearsBack, known.running)
+        self._sessions = Sessions() if work.OneSession else None
+        self._budgets = Budgets(work.TemplateBudget, known.marks, known.missing, known.tallies) if work.TemplateBudget else None
+        self.refused: Counter[str] = Counter(known.refused)
+        """How many links were refused in all visits, by the word of the reason; not all of them are recorded as URLs."""
+
+    def _decode(self, stored: bytes) -> _Stored:
+        empty = _Stored(self._settings)
+        if not stored:
+            return empty
+        try:
+            found = _DECODER.decode(stored)
+        except msgspec.MsgspecError:
+            return empty
+        return found if found.settings == self._settings else _Stored(self._settings, refused=found.refused)
+
+    def judge(self, path: str) -> Reason | None:
+        """Why a path, met for the first time in this visit, is refused; None where it is not."""
+        reason = self.look_at(path)
+        if reason is not None:
+            self.refused[reason.word] += 1
+        return reason
+
+    def look_at(self, path: str) -> Reason | None:
+        """The same without counting it."""
+        plain, mark, query = path.partition("?")
+        if plain.count("/") > self._fewest and (reason := self._judge_segments(plain)) is not None:
+            return reason
+        has_name = False
+        if mark:
+            names = names_of(query)
+            if len(names) > 1 and (reason := self._queries.judge(plain, query, names, self._holding)) is not None:
+                return reason
+            has_name = not _NAMES.isdisjoint(names)
+        if self._calendars.refuses(path, has_name, self._holding):
+            return Reason.CALENDAR
+        has_name = has_name or ";" in plain or "(" in plain
+        if has_name and self._sessions is not None and self._sessions.refuses(path, self._holding):
+            return Reason.SESSION
+        if self._budgets is not None and self._budgets.closed:
+            return self._budgets.refuses(path)
+        return None
+
+    def _judge_segments(self, plain: str) -> Reason | None:
+        segments = plain[1:].split("/")
+        count = len(segments)
+        if self._max_segments and count > self._max_segments:
+            return Reason.PATH_DEPTH
+        # Most paths repeat nothing, which is quickly seen.
+        if self._max_repeats and count - len(set(segments)) > self._max_repeats and repeats(segments) > self._max_repeats:
+            return Reason.REPEATS
+        return None
+
+    def judge_ask(self, path: str) -> Reason | None:
+        """Why a path that was judged before is not asked for now: its level has closed since."""
+        if self._budgets is None or not self._budgets.closed:
+            return None
+        reason = self._budgets.refuses_to_ask(path)
+        if reason is not None:
+            self.refused[reason.word] += 1
+        return reason
+
+    def observe(self, path: str, mark: int, status: int) -> None:
+        """Counts what was got for a path. A mark is 64 bits that differ in few for documents that differ in little: a
+        similarity fingerprint, or `mark_of_bytes` where there is too little text for one."""
+        if self._budgets is not None:
+            self._budgets.observe(path, mark, status, self._holding)
+
+    def encode(self) -> bytes:
+        """What is to be stored with the site, for the next visit; empty where nothing was learned."""
+        marks, missing, tallies = self._budgets.stored() if self._budgets is not None else ([], [], [])
+        exploded, running = sorted(self._queries.exploded), sorted(self._calendars.running)
+        if not (tallies or exploded or running or self.refused):
+            return b""
+        known = _Stored(self._settings, exploded, running, marks, missing, tallies, dict(self.refused))
+        return msgspec.msgpack.encode(known)
+
+    def forget(self) -> None:
+        """Gives the memory back: the visit is over."""
+        self._holding.release()
+
+
+def mark_of_bytes(body: bytes) -> int:
+    """The mark of a document by its bytes alone: equal ones have equal marks, all others marks that are far apart."""
+    return (isal_zlib.crc32(body) + 1) * _SPREAD & 0xFFFF_FFFF_FFFF_FFFF

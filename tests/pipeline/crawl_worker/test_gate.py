@@ -1,0 +1,171 @@
+"""What a visit takes of its site: judged when it is met, and when it is to be asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import BadRecord, DueUrl, PageRecord, Pair, VisitOver
+from parcahyd.pipeline.crawl_worker.gate import Gate
+from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.traps.holding import Memory
+from tests.pipeline.crawl_worker.test_worker import World, page, redirect
+
+
+def work(**settings: Any) -> WorkConf:
+    return WorkConf(HostDelay=0.0, **settings)
+
+
+def due(path: str, **more: Any) -> DueUrl:
+    return DueUrl(key_of(path), path, **more)
+
+
+def bad(world: World) -> dict[str, str]:
+    return {record.path: record.reason for record in world.of(BadRecord)}
+
+
+def refused(world: World) -> set[tuple[str, str]]:
+    return {one for record in world.of(PageRecord) for one in record.refused}
+
+
+def gate(pair: Pair | None = None, **settings: Any) -> Gate:
+    return Gate(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), Memory(1000), 1000.0)
+
+
+def test_patterns_judge_whole_urls_before_the_guards() -> None:
+    one = gate(Include=("http://site.example/docs/*",), Exclude=("*.zip",))
+    assert one.judge("/docs/a") is None
+    assert one.judge("/docs/a.zip") is Reason.EXCLUDED
+    assert one.judge("/news") is Reason.EXCLUDED
+    assert one.judge("/docs/b/b/b/b/b") is Reason.REPEATS
+
+
+def test_what_came_with_the_set_is_judged_by_todays_settings() -> None:
+    one = gate(Exclude=("*/x*",), MaxPathSegments=2)
+    urls = [
+        due("/a/b/c"),
+        due("/a/b/c", seed=True),
+        due("/a/b/c", state=int(State.STORED)),
+        due("/x"),
+        due("/x", seed=True),
+        due("/x", state=int(State.STORED)),
+        due("/ok", state=int(State.FAILED)),
+    ]
+    assert [reason for _, reason in one.sift(urls)] == [
+        Reason.PATH_DEPTH,
+        None,
+        None,
+        Reason.EXCLUDED,
+        None,
+        Reason.EXCLUDED,
+        None,
+    ]
+
+
+def test_a_visit_records_what_it_refuses_and_ends_without_a_request() -> None:
+    world = World({}, work(Exclude=("*",)))
+    world.visit("/a", "/b")
+    assert bad(world) == {"/a": "excluded", "/b": "excluded"}
+    assert world.paths() == []
+    assert len(world.of(VisitOver)) == 1
+
+
+def test_links_that_are_refused_ride_with_their_page() -> None:
+    site: dict[str, Any] = {"/": page("/docs/1", "/shop", "/docs/a/a/a/a/a"), "/docs/1": page("/shop")}
+    world = World(site, work(Exclude=("*/shop",)))
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/docs/1"]
+    assert refused(world) == {("excluded", "/shop"), ("repeats", "/docs/a/a/a/a/a")}
+    assert world.of(PageRecord)[0].internal == ("/docs/1",)
+    (over,) = world.of(VisitOver)
+    again = World(site, work(Exclude=("*/shop",)))
+    again.visit("/", guards=over.guards)
+    assert again.of(VisitOver)[0].guards != b""
+
+
+def test_the_pages_of_a_site_are_counted_from_visit_to_visit() -> None:
+    site: dict[str, Any] = {
+        "/": page("/1", "/2", "/3", "/4"),
+        "/1": DownloadResult(404),
+        "/2": page(),
+        "/3": page(),
+        "/4": page(),
+    }
+    world = World(site, work(MaxPagesPerSite=3, HostConnections=4))
+    world.visit("/")
+    stored = [record.path for record in world.of(PageRecord)]
+    assert len(stored) == 3
+    assert sorted(path for path, reason in bad(world).items() if reason == "site-pages") == ["/4"]
+    later = World(site, work(MaxPagesPerSite=3))
+    later.visit(urls=(due("/", state=int(State.STORED)), due("/4"), due("/5", seed=True)), site_pages=3)
+    assert later.paths()[1:] == ["/", "/5"]
+    assert bad(later)["/4"] == "site-pages"
+
+
+def test_a_site_that_is_full_records_few_of_its_links() -> None:
+    world = World({"/": page(*(f"/{number}" for number in range(500)))}, work(MaxPagesPerSite=1))
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/"]
+    assert len(refused(world)) == 100
+    assert bad(world) == {}
+
+
+def test_a_template_that_closes_is_not_asked_for_any_more() -> None:
+    site: dict[str, Any] = {f"/p/{number}": page("/same") for number in range(100)}
+    site["/"] = page(*site)
+    site["/same"] = page("/p/200", "/p/201")
+    world = World(site, work(TemplateBudget=10))
+    world.visit("/")
+    assert len(world.paths()) < 20
+    assert set(bad(world).values()) == {"duplicates"}
+    assert all(record.due_at > 1000 for record in world.of(BadRecord))
+    assert {word for word, _ in refused(world)} <= {"duplicates"}
+    (over,) = world.of(VisitOver)
+    again = World(site, work(TemplateBudget=10))
+    again.visit(*(f"/p/{number}" for number in range(50, 60)), guards=over.guards)
+    assert [path for path in again.paths() if path.startswith("/p/")] == ["/p/50"]  # to see whether it has changed
+
+
+def test_soft_404s_are_known_by_what_the_site_gives_with_404() -> None:
+    lost = DownloadResult(404, (("Content-Type", "text/html"),), b"<p>Nothing here")
+    soft = DownloadResult(200, (("Content-Type", "text/html"),), b"<p>Nothing here")
+    site: dict[str, Any] = {f"/p/{number}": soft for number in range(50)}
+    world = World({**site, "/lost": lost, "/": page("/lost", *site)}, work(TemplateBudget=5))
+    world.visit("/")
+    assert "soft-404" in bad(world).values()
+    assert len(world.paths()) <= 1 + 2 + 5 + 1  # one stood in line already
+
+
+def test_a_redirect_into_a_trap_is_not_followed() -> None:
+    def onwards(number: int) -> DownloadResult:
+        return redirect(f"/start;jsessionid=ABCDEF{number}")
+
+    site: dict[str, Any] = {
+        "/": page("/start"),
+        "/start": onwards(1),
+        **{f"/start;jsessionid=ABCDEF{n}": onwards(n + 1) for n in range(20)},
+    }
+    world = World(site, work())
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/start", "/start;jsessionid=ABCDEF1"]
+    assert refused(world) == {("session", "/start;jsessionid=ABCDEF2")}
+
+
+def test_documents_of_other_types_are_refused() -> None:
+    site: dict[str, Any] = {
+        "/": page("/a.png"),
+        "/a.png": DownloadResult(200, (("Content-Type", "image/png"),), b"\x89PNG\r\n\x1a\n"),
+    }
+    world = World(site, work(MediaTypes=("text/*",)))
+    world.visit("/")
+    (record,) = world.of(BadRecord)
+    assert (record.path, record.reason, record.detail) == ("/a.png", "media-type", "image/png")
+
+
+def test_options_of_the_canonical_form_hold_for_redirects() -> None:
+    site: dict[str, Any] = {"/": redirect("/p?sid=1&b=1&a=1"), "/p?a=1&b=1": page()}
+    world = World(site, work(StripParameters=("sid",), SortParameters=True))
+    world.visit("/")
+    assert world.paths()[1:] == ["/", "/p?a=1&b=1"]
