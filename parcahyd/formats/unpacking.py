@@ -11,7 +11,7 @@ import lzma
 import zlib
 from collections.abc import Callable
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, cast
 
 from isal import igzip_lib
 
@@ -134,10 +134,8 @@ def _xz() -> _Decompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
 
 
-_DAMAGE: tuple[type[Exception], ...] = (
-    *(OSError, EOFError, ValueError, lzma.LZMAError),
-    igzip_lib.error,  # type: ignore[arg-type]  # its stubs take the class for an instance
-)
+_ISAL_ERROR = cast("type[Exception]", igzip_lib.error)  # Its stubs take the class for an instance.
+_DAMAGE = (OSError, EOFError, ValueError, lzma.LZMAError, _ISAL_ERROR)
 _STREAMED: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
     (b"\x1f\x8b", _gzip),
     (b"BZh", bz2.BZ2Decompressor),
@@ -165,8 +163,13 @@ class Source:
         return bytes(self._ready[:size])
 
     def read(self, size: int) -> bytes:
-        """The next bytes; fewer at the end."""
-        data = self.peek(size)
+        """The next bytes; fewer at the end, and none when the budget is spent."""
+        data = self.peek(min(size, self._budget.left + 1))
+        self._budget.left -= len(data)
+        if self._budget.left < 0:
+            self.trouble = self._budget.reason
+            self._ready.clear()
+            return b""
         del self._ready[: len(data)]
         return data
 
@@ -190,10 +193,6 @@ class Source:
             self._decompressor = _Stored()
             return False
         self._ready += piece
-        self._budget.left -= len(piece)
-        if self._budget.left < 0:
-            self.trouble = self._budget.reason
-            return False
         return True
 
     def _next_data(self) -> bytes | None:

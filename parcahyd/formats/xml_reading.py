@@ -16,7 +16,7 @@ from parcahyd.rules.decoding import decode
 __all__ = ["Handler", "read_xml"]
 
 _PARSED = 4 * 1024 * 1024
-_ELEMENTS = 500_000
+_ELEMENTS = 200_000
 _DECLARED = re.compile(rb"[^<]{0,8}<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})").match
 
 Handler = Callable[[str, dict[str, str]], None]

@@ -180,8 +180,7 @@ FORMATS = {
     "atom with a prefix": (b"<a:feed xmlns:a='http://www.w3.org/2005/Atom'>", "application/atom+xml"),
     "another feed": (b"<?xml version='1.0'?><feed xmlns='urn:cattle'>", "text/xml"),
     "rss 1": (
-        b"<?xml version='1.0'?><rdf:RDF xmlns='http://purl.org/rss/1.0/'"
-        b" xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>",
+        b"<?xml version='1.0'?><rdf:RDF xmlns='urn:rss' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>",
         "application/rdf+xml",
     ),
     "svg": (
