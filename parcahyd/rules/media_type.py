@@ -105,11 +105,10 @@ _SIGNED = ("", *(media_type for _, media_type in _UNMISTAKABLE + _READABLE))
 _UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 # "Binary data bytes", section 3.
 _NEVER_IN_TEXT = bytes((*range(9), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
-# Most documents begin with one of these, and no signature does; nor is there any in an empty one.
-_BEGINS_TEXT = b"<\n\r\t \xef"
-
 # What is made of a declaration.
 _BELIEVE, _TEXT, _PLAIN, _XML, _BINARY, _NOTHING = range(6)
+# How documents begin that need no second look: any; as most texts and as no signature does; none.
+_ABOVE_SUSPICION: tuple[bytes | tuple[bytes, ...], ...] = (b"", (b"<", b"\n", b"\r", b"\t", b" ", b"\xef"), (), (), (), ())
 _TEXT_TYPES = frozenset(
     ("application/json", "application/javascript", "application/ecmascript", "application/x-javascript", "image/svg+xml")
 )
@@ -129,8 +128,8 @@ _ANYTHING_WITHIN = frozenset((ZIP, OLE, "application/gzip"))
 
 def recognise(content_type: str, body: bytes) -> tuple[str, str]:
     """The media type (lower case, without parameters) and the charset that the header names (lower case, or empty)."""
-    declared, trust = _declared(content_type[:_LONGEST_HEADER])
-    if trust == _BELIEVE or (trust == _TEXT and body[:1] in _BEGINS_TEXT):
+    declared, above_suspicion, trust = _declared(content_type[:_LONGEST_HEADER])
+    if body.startswith(above_suspicion):
         return declared
     media_type, charset = declared
     return _corrected(media_type, charset, trust, body), charset
@@ -145,10 +144,10 @@ def is_html(media_type: str) -> bool:
 
 
 @lru_cache(maxsize=256)  # a site's pages mostly share one header
-def _declared(header: str) -> tuple[tuple[str, str], int]:
+def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], int]:
     """The last usable type of the header; a charset holds on while the type stays the same (Fetch, "extract a MIME type").
 
-    With it, how far it is to be believed.
+    With it, how a document of that type begins that needs no second look, and how far the type is to be believed.
     """
     media_type = charset = ""
     for member in _MEMBER.findall(header):
@@ -158,7 +157,8 @@ def _declared(header: str) -> tuple[tuple[str, str], int]:
             media_type, charset = essence[1].lower(), named
         else:
             charset = named or charset
-    return (media_type, charset), _trust(media_type)
+    trust = _trust(media_type)
+    return (media_type, charset), _ABOVE_SUSPICION[trust], trust
 
 
 def _charset(member: str) -> str:
