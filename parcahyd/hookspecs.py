@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from parcahyd.config.schema import MapConf, WorkConf
+    from parcahyd.core.documents import Expander, Recognizer, Summarizer
     from parcahyd.core.ports import Downloader, Resolver
 
     ResolverFactory = Callable[[MapConf], Resolver]
     DownloaderFactory = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]
+    RecognizerFactory = Callable[[WorkConf], Recognizer]
+    SummarizerFactory = Callable[[WorkConf], Summarizer]
+    ExpanderFactory = Callable[[WorkConf], Expander]
 
 __all__ = ["PROJECT", "HookSpecs", "hookimpl", "hookspec"]
 
@@ -43,5 +47,29 @@ class HookSpecs:
         """Downloaders by the name that `DownloaderClass` may give; a factory takes the work configuration and the loop.
 
         The factory runs once in each Crawl Worker process.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_recognizers(self) -> dict[str, RecognizerFactory]:
+        """Recognizers by name, which tell formats by content; all of them are in use, in the order of their names.
+
+        The factory runs once in each Crawl Worker process, and takes the work configuration.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_summarizers(self) -> dict[str, SummarizerFactory]:
+        """Summarizers by name, each for the formats that it says; all of them are in use, those of strangers are asked first.
+
+        The factory runs once in each Crawl Worker process, and takes the work configuration.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_expanders(self) -> dict[str, ExpanderFactory]:
+        """Expanders by name, each for the archives that it says; all of them are in use, those of strangers are asked first.
+
+        The factory runs once in each Crawl Worker process, and takes the work configuration.
         """
         raise NotImplementedError

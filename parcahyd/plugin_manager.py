@@ -1,7 +1,8 @@
-"""Finds plugins, asks them what they offer, and builds the resolver and the downloader that the configuration names.
+"""Finds plugins, asks them what they offer, and builds those that the configuration names or that are always in use.
 
 A plugin is found in three ways: as an entry point of the group `parcahyd`, as a Python file in `PluginDir`, or by a dotted
-path in `DnsResolverClass` or `DownloaderClass`. The shipped ones answer the same hooks (`parcahyd.hookspecs`).
+path in `DnsResolverClass` or `DownloaderClass`. The shipped ones answer the same hooks (`parcahyd.hookspecs`). Of resolvers and
+downloaders one is chosen; recognizers, summarizers and expanders are all in use.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import msgspec
 import pluggy
 
 from parcahyd.config.schema import Configuration
+from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginNotFound, UserMistake
 from parcahyd.core.ports import Downloader, Resolver
+from parcahyd.formats import shipped_formats
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net import shipped_plugins
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
@@ -27,12 +30,25 @@ from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, Stric
 if TYPE_CHECKING:
     import asyncio
 
+    from parcahyd.formats.expanders import Expanders
+    from parcahyd.formats.recognizer import Recognise
+    from parcahyd.formats.summarizers import Summarizers
+
 __all__ = ["PluginManager", "PluginReport"]
 
 _BUILT_IN = "built-in"
 _RESOLVERS = "parcahyd_resolvers"
 _DOWNLOADERS = "parcahyd_downloaders"
-_KINDS = {_RESOLVERS: "resolver", _DOWNLOADERS: "downloader"}
+_RECOGNIZERS = "parcahyd_recognizers"
+_SUMMARIZERS = "parcahyd_summarizers"
+_EXPANDERS = "parcahyd_expanders"
+_KINDS = {
+    _RESOLVERS: "resolver",
+    _DOWNLOADERS: "downloader",
+    _RECOGNIZERS: "recognizer",
+    _SUMMARIZERS: "summarizer",
+    _EXPANDERS: "expander",
+}
 _SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass"}
 
 
@@ -67,11 +83,11 @@ class PluginManager:
     def load(cls, configuration: Configuration, *, check: bool = True) -> PluginManager:
         """Find every plugin; with `check`, make sure that both plugins which the configuration names are there."""
         manager = cls(configuration)
-        manager._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
+        manager._register_built_in()
         for plugin, name, found in (*_entry_points(), *_files(manager._plugin_folder())):
             manager._register(plugin, name, found)
         manager._collect()
-        for hook in _KINDS:
+        for hook in _SETTINGS:
             try:
                 manager._add_dotted_path(hook)
                 manager._chosen(hook)
@@ -82,10 +98,12 @@ class PluginManager:
 
     @classmethod
     def load_for_worker(cls, configuration: Configuration) -> PluginManager:
-        """The same for a process that only makes a downloader. The coordinator has looked at every plugin before it starts a
-        worker, so where the downloader is a shipped one, the others need not be found again."""
+        """The same for a Crawl Worker's process, which makes no resolver. The coordinator has looked at every plugin before it
+        starts a worker, so where the downloader is a shipped one and there are no strangers, nothing need be found again."""
         manager = cls(configuration)
-        manager._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
+        manager._register_built_in()
+        if _are_there_strangers(manager._plugin_folder()):
+            return cls.load(configuration)
         manager._collect()
         return manager if configuration.work.DownloaderClass in manager._offers[_DOWNLOADERS] else cls.load(configuration)
 
@@ -104,6 +122,24 @@ class PluginManager:
         guard = GuardedDownloader if offer.found == _BUILT_IN else StrictDownloader
         return guard(name, downloader, loop)
 
+    def recognizer(self, report: Callable[[str], None]) -> Recognise:
+        """What tells formats; `report` gets a sentence for each mistake of a plugin."""
+        from parcahyd.formats.recognizer import recognizer_of
+
+        return recognizer_of(dict(self._all(_RECOGNIZERS, Recognizer)), report)
+
+    def summarizers(self, report: Callable[[str], None]) -> Summarizers:
+        """All summarizers as one."""
+        from parcahyd.formats.summarizers import Summarizers
+
+        return Summarizers(self._all(_SUMMARIZERS, Summarizer), report)
+
+    def expanders(self, report: Callable[[str], None]) -> Expanders:
+        """All expanders as one."""
+        from parcahyd.formats.expanders import Expanders
+
+        return Expanders(self._all(_EXPANDERS, Expander), self._configuration.work, report)
+
     def listing(self) -> list[PluginReport]:
         """Everything on offer, the built-in first."""
         return [
@@ -116,6 +152,10 @@ class PluginManager:
 
     def _plugin_folder(self) -> str:
         return os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
+
+    def _register_built_in(self) -> None:
+        self._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
+        self._register(shipped_formats, "parcahyd.formats", _BUILT_IN)
 
     def _register(self, plugin: object, name: str, found: str) -> None:
         if inspect.isclass(plugin):
@@ -191,6 +231,15 @@ class PluginManager:
             f'{_SETTINGS[hook]}: no {_KINDS[hook]} is called "{name}"', f"{suggestion}there are {', '.join(sorted(offers))}"
         )
 
+    def _all(self, hook: str, protocol: type) -> list[tuple[str, Any]]:
+        """Everything that is offered for a hook, newly made, strangers first."""
+        made = []
+        for name, offer in sorted(self._offers[hook].items(), key=lambda item: (item[1].found == _BUILT_IN, item[0])):
+            one = self._made(hook, name, offer, self._configuration.work)
+            _require(one, protocol, hook, name, offer)
+            made.append((name, one))
+        return made
+
     def _made(self, hook: str, name: str, offer: _Offer, *arguments: object) -> Any:
         try:
             return offer.factory(*arguments)
@@ -202,7 +251,7 @@ class PluginManager:
                 raise
             raise UserMistake(
                 f'{_KINDS[hook]} "{name}" ({offer.found}) could not be made: {in_a_line(error)}',
-                f"repair it, or choose another {_SETTINGS[hook]}",
+                f"repair it, or choose another {_SETTINGS[hook]}" if hook in _SETTINGS else "repair or remove it",
             ) from error
 
 
@@ -227,14 +276,23 @@ def _entry_points() -> Iterator[tuple[object, str, str]]:
         yield plugin, entry.name, found
 
 
-def _files(folder: str) -> Iterator[tuple[object, str, str]]:
+def _are_there_strangers(folder: str) -> bool:
+    from importlib.metadata import entry_points
+
+    return bool(entry_points(group=PROJECT)) or any(_plugin_files(folder))
+
+
+def _plugin_files(folder: str) -> list[str]:
     """A missing folder has no plugins in it."""
     if not os.path.isdir(folder):
-        return
-    for file in sorted(os.listdir(folder)):
-        if file.endswith(".py") and not file.startswith("_"):
-            path = os.path.join(folder, file)
-            yield _module_in(path), file.removesuffix(".py"), f"file {path}"
+        return []
+    return [file for file in sorted(os.listdir(folder)) if file.endswith(".py") and not file.startswith("_")]
+
+
+def _files(folder: str) -> Iterator[tuple[object, str, str]]:
+    for file in _plugin_files(folder):
+        path = os.path.join(folder, file)
+        yield _module_in(path), file.removesuffix(".py"), f"file {path}"
 
 
 def _module_in(path: str) -> ModuleType:
@@ -313,5 +371,5 @@ def _require(made: object, protocol: type, hook: str, name: str, offer: _Offer) 
     missing = ", ".join(sorted(part for part in wanted if not part.startswith("_") and not hasattr(made, part)))
     raise UserMistake(
         f'{_KINDS[hook]} "{name}" ({offer.found}) lacks {missing}',
-        f"parcahyd.core.ports.{protocol.__name__} says what it needs",
+        f"{protocol.__module__}.{protocol.__name__} says what it needs",
     )

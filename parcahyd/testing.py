@@ -1,7 +1,8 @@
 """For whoever writes a plugin: in-memory twins of the ports, and a conformance check for each kind of plugin.
 
-`check_resolver` and `check_downloader` try a plugin out, the latter against a real server on loopback, and raise AssertionError
-with a sentence that says what is broken. The shipped plugins pass the same checks.
+`check_resolver`, `check_downloader`, `check_recognizer`, `check_summarizer` and `check_expander` try a plugin out (a downloader
+against a real server on loopback) and raise AssertionError with a sentence that says what is broken. The shipped plugins pass
+the same checks.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import contextlib
 import gzip
 import ipaddress
 import os
+import random
+import re
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,6 +23,19 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.core.documents import (
+    MAX_HEADINGS,
+    MAX_KEYWORDS,
+    MAX_LINKS,
+    MAX_TEXT,
+    MAX_TITLE,
+    MAX_WORD,
+    Expander,
+    Member,
+    Recognizer,
+    Summarizer,
+    Summary,
+)
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import (
@@ -33,11 +49,22 @@ from parcahyd.core.ports import (
     Resolver,
 )
 from parcahyd.net.plugin_guards import StrictDownloader
+from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.member_url import clean_name
 
 if TYPE_CHECKING:
-    from parcahyd.hookspecs import DownloaderFactory
+    from parcahyd.hookspecs import DownloaderFactory, ExpanderFactory
 
-__all__ = ["FakeClock", "FakeDownloader", "FakeResolver", "check_downloader", "check_resolver"]
+__all__ = [
+    "FakeClock",
+    "FakeDownloader",
+    "FakeResolver",
+    "check_downloader",
+    "check_expander",
+    "check_recognizer",
+    "check_resolver",
+    "check_summarizer",
+]
 
 Done = Callable[[DownloadResult], None]
 
@@ -450,6 +477,104 @@ class _Answers(BaseHTTPRequestHandler):
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
+
+
+# --- conformance of what reads documents ----------------------------------------------------------------------------
+
+_URL = "http://conformance.invalid/folder/document"
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+").fullmatch
+_CLAIM = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:[a-z0-9!#$&^_.+-]+|\*)|\+[a-z0-9.-]+").fullmatch
+
+
+def check_recognizer(recognizer: Recognizer, samples: Mapping[str, bytes]) -> None:
+    """Try a recognizer out on documents by the media type that it should tell, and on damaged ones."""
+    _expect(isinstance(recognizer, Recognizer), "a recognizer has the method recognize")
+    for expected, body in samples.items():
+        told = recognizer.recognize("", body, "application/octet-stream")
+        _expect(told == expected, f"recognize tells {expected}, not {told}")
+        for spoilt in _spoilt(body):
+            answer = recognizer.recognize("text/plain; charset=x", spoilt, "text/plain")
+            _expect(
+                answer is None or (isinstance(answer, str) and _MEDIA_TYPE(answer) is not None),
+                f"recognize gives a media type in lower case or None for a damaged {expected}, not {answer!r}",
+            )
+
+
+def check_summarizer(summarizer: Summarizer, samples: Mapping[str, bytes]) -> None:
+    """Try a summarizer out on documents by media type, of each of which it should make a summary, and on damaged ones."""
+    _expect(isinstance(summarizer, Summarizer), "a summarizer has media_types and the method summarize")
+    _check_claims(summarizer.media_types)
+    for media_type, body in samples.items():
+        summary = summarizer.summarize(body, media_type, "utf-8", _URL)
+        _expect(isinstance(summary, Summary), f"summarize makes a Summary of a {media_type}, not {type(summary).__name__}")
+        _check_summary(summary, media_type)
+        for spoilt in _spoilt(body):
+            _check_summary(summarizer.summarize(spoilt, media_type, "", _URL), f"damaged {media_type}")
+
+
+def check_expander(factory: ExpanderFactory, samples: Mapping[str, bytes], names: Collection[str]) -> None:
+    """Try an expander out on archives by media type, each with files of these (three or more) names, and on damaged ones."""
+    expander = factory(WorkConf())
+    _expect(isinstance(expander, Expander), "an expander has media_types and the method expand")
+    _check_claims(expander.media_types)
+    for media_type, body in samples.items():
+        members = list(expander.expand(body, media_type, _URL))
+        _check_members(members, media_type)
+        found = [member.name for member in members if not member.skipped]
+        _expect(sorted(found) == sorted(names), f"the members of a {media_type} are {sorted(names)}, not {sorted(found)}")
+        few = [m for m in factory(WorkConf(ExpandMembers=2)).expand(body, media_type, _URL) if not m.skipped]
+        _expect(len(few) <= 2, f"not more than ExpandMembers members come out of a {media_type}, not {len(few)}")
+        total = sum(len(member.body) for member in members)
+        for conf in (WorkConf(ExpandBytes=max(1, total - 1)), WorkConf(MaxBytes=max(1, max(len(m.body) for m in members) - 1))):
+            size = sum(len(member.body) for member in factory(conf).expand(body, media_type, _URL))
+            _expect(size < total, f"a {media_type} is unpacked only as far as ExpandBytes and MaxBytes allow")
+        for spoilt in _spoilt(body):
+            _check_members(list(expander.expand(spoilt, media_type, _URL)), f"damaged {media_type}")
+
+
+def _check_claims(media_types: object) -> None:
+    _expect(isinstance(media_types, frozenset) and len(media_types) > 0, "media_types is a frozenset and not empty")
+    for claim in media_types if isinstance(media_types, frozenset) else ():
+        _expect(_CLAIM(claim) is not None, f'media_types holds "type/subtype", "type/*" or "+suffix", not {claim!r}')
+
+
+def _check_summary(summary: Summary | None, what: str) -> None:
+    if summary is None:
+        return
+    _expect(isinstance(summary, Summary), f"summarize gives a Summary or None for a {what}, not {type(summary).__name__}")
+    lines = (summary.title, summary.language, *summary.keywords, *summary.headings)
+    _expect(
+        all(isinstance(line, str) and line.isprintable() for line in lines), f"title and words of a {what} are single lines"
+    )
+    _expect(len(summary.title) <= MAX_TITLE, f"the title of a {what} has at most {MAX_TITLE} characters")
+    _expect(len(summary.text) <= MAX_TEXT, f"the text of a {what} has at most {MAX_TEXT} characters")
+    _expect(len(summary.keywords) <= MAX_KEYWORDS, f"a {what} has at most {MAX_KEYWORDS} keywords")
+    _expect(all(len(word) <= MAX_WORD for word in summary.keywords), f"a keyword has at most {MAX_WORD} characters")
+    _expect(len(summary.headings) <= MAX_HEADINGS, f"a {what} has at most {MAX_HEADINGS} headings")
+    _expect(len(summary.links) <= MAX_LINKS, f"a {what} has at most {MAX_LINKS} links")
+    odd = [link for link in summary.links if canonical(link) != link]
+    _expect(not odd, f"the links of a {what} are canonical absolute URLs, not {odd[:3]}")
+
+
+def _check_members(members: list[Member], what: str) -> None:
+    _expect(all(isinstance(member, Member) for member in members), f"expand gives Members of a {what}")
+    names = [member.name for member in members if not member.skipped]
+    _expect(all(names), f"the members of a {what} have names")
+    odd = [name for name in names if clean_name(name) != name]
+    _expect(not odd, f"the names of members are clean, not {odd[:3]}")
+    _expect(len(names) == len(set(names)), f"each name in a {what} comes once")
+    _expect(not any(m.body for m in members if m.skipped), f"a member of a {what} that is skipped has no body")
+
+
+def _spoilt(body: bytes) -> Iterator[bytes]:
+    """The same document cut and with wrong bytes, the same way every time."""
+    chance = random.Random(len(body))
+    yield b""
+    for _ in range(20):
+        cut = bytearray(body[: chance.randrange(len(body) + 1)] if chance.random() < 0.5 else body)
+        for _ in range(min(5, len(cut))):
+            cut[chance.randrange(len(cut))] = chance.randrange(256)
+        yield bytes(cut)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginNotFound, ResolutionFailed, UserMistake
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.plugin_manager import PluginManager, PluginReport
+from parcahyd.rules.media_type import recognise
 
 _RESOLVER = """
 from parcahyd.core.ports import Resolution
@@ -112,12 +113,12 @@ def test_the_built_in_plugins_are_there_without_any_library_being_imported(folde
         "from parcahyd.config.schema import Configuration, MapConf, WorkConf\n"
         f"manager = PluginManager.load(Configuration(MapConf(), WorkConf(), {str(folder / 'conf')!r}))\n"
         "print(*(report.name for report in manager.listing()))\n"
-        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl'} & set(sys.modules)))\n"
+        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl', 'turbohtml', 'pypdf', 'isal'} & set(sys.modules)))\n"
     )
     names, imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
     ).stdout.splitlines()
-    assert set(names.split()) >= {"dnspython", "hosts-file", "system", "curl", "requests"}
+    assert set(names.split()) >= {"dnspython", "hosts-file", "system", "curl", "requests", "html", "pdf", "archives"}
     assert imported == ""
 
 
@@ -368,6 +369,86 @@ def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
     assert troubles == ['downloader "NAME" raised OSError: two in close']
 
 
+# --- formats --------------------------------------------------------------------------------------------------------
+
+_FORMATS = """
+from parcahyd.core.documents import Member, Summary
+from parcahyd.hookspecs import hookimpl
+
+class Reads:
+    media_types = frozenset({"application/x-mine", "text/html"})
+    def __init__(self, conf):
+        self.most = conf.ExpandMembers
+    def recognize(self, content_type, body, media_type):
+        return "application/x-mine" if body.startswith(b"MINE") else None
+    def summarize(self, body, media_type, charset, url):
+        return Summary("mine") if b"mine" in body.lower() else None
+    def expand(self, body, media_type, url):
+        yield Member("a", body)
+
+@hookimpl
+def parcahyd_recognizers():
+    return {"mine": Reads}
+
+@hookimpl
+def parcahyd_summarizers():
+    return {"mine": Reads}
+
+@hookimpl
+def parcahyd_expanders():
+    return {"mine": Reads}
+"""
+
+
+def test_the_built_in_formats_are_there(folder: Path) -> None:
+    manager = PluginManager.load(_conf(folder))
+    told: list[str] = []
+    assert manager.recognizer(told.append) is recognise
+    summarizers, expanders = manager.summarizers(told.append), manager.expanders(told.append)
+    for media_type in ("text/html", "text/plain", "application/rss+xml", "application/pdf", "application/epub+zip"):
+        assert summarizers.can_read(media_type)
+    for media_type in ("application/zip", "application/gzip", "application/x-tar"):
+        assert expanders.can_expand(media_type)
+    assert not expanders.can_expand("application/epub+zip")
+    assert not summarizers.can_read("image/png")
+    assert told == []
+
+
+@pytest.mark.parametrize("load", [PluginManager.load, PluginManager.load_for_worker])
+def test_strangers_are_asked_before_the_built_in_ones(folder: Path, load: Callable[[Configuration], PluginManager]) -> None:
+    (folder / "plugins" / "mine.py").write_text(_FORMATS)
+    manager = load(_conf(folder))
+    recognize = manager.recognizer(print)
+    assert recognize("", b"MINE") == ("application/x-mine", "")
+    assert recognize("", b"%PDF-") == ("application/pdf", "")
+    summarizers = manager.summarizers(print)
+    for body, title in ((b"<title>mine?", "mine"), (b"<title>yours", "yours")):
+        summary = summarizers.summarize(body, "text/html", "utf-8", "http://a.test/")
+        assert summary is not None
+        assert summary.title == title
+    members = manager.expanders(print).expand(b"x", "application/x-mine", "http://a.test/")
+    assert [member.name for member in members] == ["a"]
+
+
+def test_a_worker_finds_the_formats_of_packages(folder: Path, packages: Path) -> None:
+    _install(packages, "formats_stranger", _FORMATS)
+    assert PluginManager.load_for_worker(_conf(folder)).expanders(print).can_expand("application/x-mine")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (("def summarize", "def summarise"), 'summarizer "mine" .* lacks summarize'),
+        (("media_types =", "types ="), "lacks media_types"),
+        (("self.most = conf.ExpandMembers", "1 / 0"), 'summarizer "mine" .* could not be made: ZeroDivisionError'),
+    ],
+)
+def test_a_format_plugin_that_cannot_be_used_is_named(folder: Path, change: tuple[str, str], text: str) -> None:
+    (folder / "plugins" / "mine.py").write_text(_FORMATS.replace(*change))
+    with pytest.raises(UserMistake, match=text):
+        PluginManager.load(_conf(folder)).summarizers(print)
+
+
 def test_every_built_in_can_be_made(folder: Path) -> None:
     loop = asyncio.new_event_loop()
     for report in PluginManager.load(_conf(folder)).listing():
@@ -378,7 +459,7 @@ def test_every_built_in_can_be_made(folder: Path) -> None:
                 MapConf(DnsResolverClass=report.name, Nameservers=("127.0.0.1",)), WorkConf(), str(folder / "conf")
             )
             PluginManager.load(conf).resolver().close()
-        else:
+        elif report.hook == "parcahyd_downloaders":
             downloader = PluginManager.load(_conf(folder, downloader=report.name)).downloader(loop)
             assert "https" in downloader.schemes
             downloader.close()

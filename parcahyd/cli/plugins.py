@@ -22,10 +22,11 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """List the DNS resolvers and downloaders, and who provides them.
+    """List the resolvers, downloaders, recognizers, summarizers and expanders, and who provides them.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
-    DnsResolverClass or DownloaderClass names is marked as in use. docs/plugins.md says how to write one.
+    DnsResolverClass or DownloaderClass names is marked as in use; of the other kinds, all are. docs/plugins.md says how to
+    write one.
 
     \b
     Examples:
@@ -41,26 +42,31 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     if as_json:
         import msgspec
 
-        told = [{**msgspec.structs.asdict(report), "in_use": in_use[report.hook] == report.name} for report in listing]
+        told = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
         return
-    for hook, chosen in in_use.items():
-        _write_hook(hook, chosen, [report for report in listing if report.hook == hook])
+    for hook in dict.fromkeys((*in_use, *(report.hook for report in listing))):
+        _write_hook(hook, in_use.get(hook), [report for report in listing if report.hook == hook])
 
 
 def _in_use(configuration: Configuration) -> dict[str, str]:
+    """The hooks of which the configuration chooses one; of the others, everything is in use."""
     return {
         "parcahyd_resolvers": configuration.map.DnsResolverClass,
         "parcahyd_downloaders": configuration.work.DownloaderClass,
     }
 
 
-def _write_hook(hook: str, chosen: str, offers: list[PluginReport]) -> None:
+def _is_in_use(report: PluginReport, in_use: dict[str, str]) -> bool:
+    return in_use.get(report.hook, report.name) == report.name
+
+
+def _write_hook(hook: str, chosen: str | None, offers: list[PluginReport]) -> None:
     click.echo(hook)
     names = max((len(plain(offer.name)) for offer in offers), default=0)
     for offer in offers:
         owner = "" if offer.found == "built-in" else f", plugin {offer.plugin}"
-        mark = ", in use" if offer.name == chosen else ""
+        mark = ", in use" if chosen in (None, offer.name) else ""
         click.echo(f"  {plain(offer.name):{names}}  {plain(offer.found + owner)}{mark}")
-    if chosen not in {offer.name for offer in offers}:
+    if chosen is not None and chosen not in {offer.name for offer in offers}:
         click.echo(f"  nobody provides {plain(chosen)!r}, which the configuration names")

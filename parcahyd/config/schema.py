@@ -253,6 +253,19 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
     StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
 
+    Summaries: Annotated[
+        Literal["none", "brief", "full"],
+        _says(
+            'What is stored about a document beside its bytes: "none"; "brief", title and language of HTML; "full", text, '
+            "keywords and headings too, of every format that a summarizer reads."
+        ),
+    ] = "brief"
+    Expand: Annotated[bool, _says("Take archives (ZIP, TAR, GZIP and so on) apart: each member becomes a document.")] = False
+    ExpandMembers: Annotated[_Count, _says("How many members of one archive are looked at, at most.")] = 1000
+    ExpandBytes: Annotated[
+        _Count, _says("How many bytes one archive may unpack to, at most; MaxBytes holds for each member.")
+    ] = 256 * 1024 * 1024
+
     Host: Annotated[tuple[HostRule, ...], _says("Settings of single hosts, each set of them a table [[Host]].")] = ()
 
     @property

@@ -33,6 +33,8 @@ def test_who_answers_which_hook(conf: str, capsys: pytest.CaptureFixture[str]) -
     assert "  curl      built-in\n" in downloaders
     (own,) = (line for line in downloaders.splitlines() if line.startswith("  slow "))
     assert "slow_one.py, plugin slow_one, in use" in own
+    assert "parcahyd_summarizers\n" in downloaders
+    assert "  archives  built-in, in use\n" in downloaders
 
 
 def test_a_name_that_nobody_provides(conf: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +45,9 @@ def test_a_name_that_nobody_provides(conf: str, capsys: pytest.CaptureFixture[st
 def test_json(conf: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plugins", "--conf", conf, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert {(one["hook"], one["name"]) for one in told if one["in_use"]} == {
+    in_use = {(one["hook"], one["name"]) for one in told if one["in_use"]}
+    assert {one for one in in_use if one[0] in ("parcahyd_resolvers", "parcahyd_downloaders")} == {
         ("parcahyd_resolvers", "dnspython"),
         ("parcahyd_downloaders", "slow"),
     }
+    assert {("parcahyd_summarizers", "pdf"), ("parcahyd_expanders", "archives")} <= in_use

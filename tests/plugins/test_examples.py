@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.ports import Downloader
 from parcahyd.plugin_manager import PluginManager
-from parcahyd.testing import check_downloader, check_resolver
+from parcahyd.testing import check_downloader, check_resolver, check_summarizer
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,10 +21,11 @@ def _plugins(resolver: str = "dnspython", downloader: str = "curl") -> PluginMan
     return PluginManager.load(Configuration(map_conf, work_conf, str(ROOT / "conf")))
 
 
-def test_both_are_found_from_the_shipped_configuration() -> None:
+def test_all_are_found_from_the_shipped_configuration() -> None:
     found = {report.name: report.found for report in _plugins().listing()}
     assert found["wildcard-table"] == f"file {ROOT / 'plugins' / 'example_resolver.py'}"
     assert found["plain-http"] == f"file {ROOT / 'plugins' / 'example_downloader.py'}"
+    assert found["markdown"] == f"file {ROOT / 'plugins' / 'example_summarizer.py'}"
 
 
 def test_the_resolver_conforms() -> None:
@@ -44,6 +46,24 @@ def test_the_downloader_conforms() -> None:
     check_downloader(make)
 
 
+_MARKDOWN = b"""# A *kettle*
+
+Read [more](more.md) or [elsewhere](https://other.test/).
+
+## Steam
+"""
+
+
+def test_the_summarizer_conforms() -> None:
+    summarizers = _plugins().summarizers(print)
+    summary = summarizers.summarize(_MARKDOWN, "text/markdown", "utf-8", "http://a.test/docs/index.md")
+    assert summary is not None
+    assert (summary.title, summary.headings) == ("A kettle", ("Steam",))
+    assert summary.links == ("http://a.test/docs/more.md", "https://other.test/")
+    module = sys.modules["parcahyd_plugin_example_summarizer"]
+    check_summarizer(module.MarkdownSummarizer(WorkConf()), {"text/markdown": _MARKDOWN})
+
+
 def _with_downloader(conf: WorkConf) -> WorkConf:
     return WorkConf(
         DownloaderClass="plain-http",
@@ -53,6 +73,11 @@ def _with_downloader(conf: WorkConf) -> WorkConf:
     )
 
 
-@pytest.mark.parametrize("name", ["wildcard-table", "plain-http", "example_resolver.py", "example_downloader.py"])
+@pytest.mark.parametrize("file", [path.name for path in (ROOT / "plugins").glob("*.py")])
+def test_the_readme_names_every_file(file: str) -> None:
+    assert f"`{file}`" in (ROOT / "plugins" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["wildcard-table", "plain-http", "markdown"])
 def test_the_readme_names_them(name: str) -> None:
     assert name in (ROOT / "plugins" / "README.md").read_text()

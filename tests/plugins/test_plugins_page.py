@@ -42,7 +42,8 @@ def test_everything_for_authors_is_on_the_page(name: str) -> None:
 
 
 def test_the_page_has_the_samples_it_speaks_of() -> None:
-    assert set(_SAMPLES) == {"plugins/office_resolver.py", "plugins/archive_downloader.py", "test_my_plugins.py"}
+    plugins = {"plugins/office_resolver.py", "plugins/archive_downloader.py", "plugins/kettle_files.py"}
+    assert set(_SAMPLES) == {*plugins, "test_my_plugins.py"}
     assert all(f"`{name}`" in _PAGE for name in ("plugins/office_resolver.py", "plugins/example_downloader.py"))
 
 
@@ -72,7 +73,7 @@ def test_the_test_passes(plugins: PluginManager) -> None:
     sample = ModuleType("test_my_plugins")
     exec(_SAMPLES["test_my_plugins.py"], vars(sample))  # noqa: S102  the page's own sample
     tests = [test for name, test in vars(sample).items() if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 3
     for test in tests:
         test()
 

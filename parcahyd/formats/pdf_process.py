@@ -1,0 +1,108 @@
+"""Reads one PDF from standard input and writes what it found as JSON: title, language, keywords, text and links.
+
+A program of its own, because PDF is a language and its readers are written in Python: a document can make one loop or grow,
+and the only bounds that hold for certain are those of a process. It imports nothing of the crawler.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["main", "read"]
+
+_MEMORY = 1024 * 1024 * 1024
+_PAGES = 100
+_STEPS = 300_000
+_LINKS = 5000
+
+
+class _Enough(Exception):
+    """The budget of steps is spent."""
+
+
+def main() -> int:
+    seconds, most_text = int(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The crawl's own end is told by the pipe.
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    logging.disable(logging.CRITICAL)
+    found = read(sys.stdin.buffer.read(), most_text)
+    sys.stdout.write(json.dumps(found))
+    return 0
+
+
+def read(body: bytes, most_text: int) -> dict[str, Any]:
+    """What the document says. A page that cannot be read is left out; the text ends where the budget of steps does."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(io.BytesIO(body), strict=False)
+    if reader.is_encrypted and not reader.decrypt(""):
+        return {}
+    found = _about(reader)
+    parts: list[str] = []
+    links: list[str] = []
+    size, steps = 0, _STEPS
+
+    def count(*_operation: object) -> None:
+        nonlocal steps
+        steps -= 1
+        if steps < 0:
+            raise _Enough
+
+    for page in _pages(reader):
+        with contextlib.suppress(Exception):
+            links += _links(page)
+        try:
+            part = page.extract_text(visitor_operand_before=count)
+        except _Enough:
+            break
+        except Exception:  # noqa: S112  whatever a page does to its reader, the others may be fine
+            continue
+        parts.append(part)
+        size += len(part)
+        if size >= most_text or len(links) >= _LINKS:
+            break
+    return {**found, "text": "\n".join(parts)[:most_text], "links": links[:_LINKS]}
+
+
+def _about(reader: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    with contextlib.suppress(Exception):
+        information = reader.metadata or {}
+        found = {"title": str(information.get("/Title") or ""), "keywords": str(information.get("/Keywords") or "")}
+    with contextlib.suppress(Exception):
+        found["language"] = str(reader.root_object.get("/Lang") or "")
+    return found
+
+
+def _pages(reader: Any) -> Iterator[Any]:
+    for number in range(_PAGES):
+        try:
+            yield reader.pages[number]
+        except Exception:
+            return
+
+
+def _links(page: Any) -> list[str]:
+    """The URIs of the page's link annotations (ISO 32000-1, section 12.6.4.7)."""
+    found: list[str] = []
+    for reference in list(page.get("/Annots") or ())[:_LINKS]:
+        action = reference.get_object().get("/A")
+        uri = action.get_object().get("/URI") if action is not None else None
+        if uri is not None:
+            found.append(str(uri)[:4000])
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

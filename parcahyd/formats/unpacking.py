@@ -1,0 +1,228 @@
+"""Unpacks a little at a time: members of ZIP archives, and compressed streams that are read like files.
+
+Every byte that comes out is counted against a budget, whether or not somebody keeps it, so an archive costs no more than its
+bounds allow, however its members lie over each other or grow.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable
+from itertools import islice
+from typing import Protocol, cast
+
+from isal import igzip_lib
+
+from parcahyd.core.documents import Skipped
+from parcahyd.rules.zip_directory import Entry, entries
+
+__all__ = ["Budget", "Source", "source_of", "unzipped", "zip_parts"]
+
+_CHUNK = 64 * 1024
+_RATIO = 200
+_ALWAYS_ALLOWED = 4 * 1024 * 1024
+_STREAMS = 1000
+_XZ_MEMORY = 128 * 1024 * 1024
+_FILE_TYPE, _REGULAR = 0o170000, 0o100000
+
+
+class Budget:
+    """How many bytes an archive may still unpack to: its bound, or 200 times its size where that is less and over 4 MiB."""
+
+    def __init__(self, archive: int, most: int) -> None:
+        by_ratio = max(_ALWAYS_ALLOWED, archive * _RATIO)
+        self.left = min(most, by_ratio)
+        self.reason = Skipped.BYTES if most <= by_ratio else Skipped.RATIO
+        """What to say when it is spent."""
+
+
+# --- members of ZIP archives --------------------------------------------------------------------------------------------
+
+
+def unzipped(body: bytes, entry: Entry, most: int, budget: Budget) -> tuple[bytes, str]:
+    """A member's content, or nothing and the reason."""
+    if entry.is_encrypted:
+        return b"", Skipped.ENCRYPTED
+    if entry.mode & _FILE_TYPE not in (0, _REGULAR):
+        return b"", Skipped.NOT_A_FILE
+    if entry.method not in (zlib_stored := 0, zlib.DEFLATED):
+        return b"", Skipped.METHOD
+    at = entry.offset
+    if at < 0 or not body.startswith(b"PK\x03\x04", at):
+        return b"", Skipped.DAMAGED
+    begin = at + 30 + int.from_bytes(body[at + 26 : at + 28], "little") + int.from_bytes(body[at + 28 : at + 30], "little")
+    packed = memoryview(body)[begin : begin + entry.packed]
+    if len(packed) != entry.packed:
+        return b"", Skipped.DAMAGED
+    limit = min(most, budget.left) + 1
+    content = bytes(packed[:limit]) if entry.method == zlib_stored else _inflated(packed, limit)
+    if content is None:
+        return b"", Skipped.DAMAGED
+    budget.left -= len(content)
+    if budget.left < 0:
+        return b"", budget.reason
+    if len(content) > most:
+        return b"", Skipped.SIZE
+    return (content, "") if zlib.crc32(content) == entry.crc else (b"", Skipped.DAMAGED)
+
+
+def _inflated(packed: memoryview, limit: int) -> bytes | None:
+    """At most `limit` bytes; None where the data are damaged or cut."""
+    inflating = zlib.decompressobj(-15)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for at in range(0, len(packed), _CHUNK):
+            piece = inflating.decompress(packed[at : at + _CHUNK], limit - size)
+            parts.append(piece)
+            size += len(piece)
+            if size >= limit:
+                return b"".join(parts)
+            if inflating.eof:
+                break
+    except zlib.error:
+        return None
+    return b"".join(parts) if inflating.eof else None
+
+
+def zip_parts(body: bytes, is_wanted: Callable[[str], bool], count: int, total: int, looked_at: int) -> dict[str, bytes]:
+    """The wanted members by name, as far as they can be read and the bounds allow."""
+    budget = Budget(len(body), total)
+    parts: dict[str, bytes] = {}
+    for entry in islice(entries(body), looked_at):
+        if len(parts) >= count or budget.left <= 0:
+            break
+        if is_wanted(entry.name) and entry.name not in parts:
+            content, skipped = unzipped(body, entry, total, budget)
+            if not skipped:
+                parts[entry.name] = content
+    return parts
+
+
+# --- compressed streams -------------------------------------------------------------------------------------------------
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
+
+
+class _Stored:
+    """What is not compressed at all."""
+
+    eof = False
+    needs_input = True
+    unused_data = b""
+
+    def decompress(self, data: bytes, _max_length: int = -1) -> bytes:
+        return data
+
+
+def _gzip() -> _Decompressor:
+    made: _Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+    return made
+
+
+def _xz() -> _Decompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+
+
+_ISAL_ERROR = cast("type[Exception]", igzip_lib.error)  # Its stubs take the class for an instance.
+_DAMAGE = (OSError, EOFError, ValueError, lzma.LZMAError, _ISAL_ERROR)
+_STREAMED: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
+    (b"\x1f\x8b", _gzip),
+    (b"BZh", bz2.BZ2Decompressor),
+    (b"\xfd7zXZ\0", _xz),
+)
+
+
+class Source:
+    """The unpacked bytes of a stream, read from its beginning to its end. `trouble` says why it ended too early."""
+
+    def __init__(self, body: bytes, make: Callable[[], _Decompressor], budget: Budget) -> None:
+        self.trouble = ""
+        self._body = body
+        self._at = 0
+        self._make = make
+        self._decompressor = make()
+        self._streams = 1
+        self._ready = bytearray()
+        self._budget = budget
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, which stay; fewer where the end is near."""
+        while len(self._ready) < size and self._unpack():
+            pass
+        return bytes(self._ready[:size])
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; fewer at the end, and none when the budget is spent."""
+        data = self.peek(min(size, self._budget.left + 1))
+        self._budget.left -= len(data)
+        if self._budget.left < 0:
+            self.trouble = self._budget.reason
+            self._ready.clear()
+            return b""
+        del self._ready[: len(data)]
+        return data
+
+    def skip(self, size: int) -> None:
+        while size > 0 and (passed := len(self.read(min(size, _CHUNK)))):
+            size -= passed
+
+    def _unpack(self) -> bool:
+        """Makes some more bytes ready; false at the end."""
+        if self.trouble:
+            return False
+        try:
+            data = self._next_data()
+            if data is None:
+                return False
+            piece = self._decompressor.decompress(data, _CHUNK)
+        except _DAMAGE:
+            # Behind the end of a stream there may be anything.
+            self.trouble = Skipped.DAMAGED if self._streams == 1 or self._ready else ""
+            self._at = len(self._body)
+            self._decompressor = _Stored()
+            return False
+        self._ready += piece
+        return True
+
+    def _next_data(self) -> bytes | None:
+        """What to feed next; None at the end."""
+        now = self._decompressor
+        if now.eof:
+            rest = (now.unused_data or self._chunk()).lstrip(b"\0")
+            if not rest or self._streams >= _STREAMS:
+                return None
+            self._streams += 1
+            self._decompressor = self._make()
+            return rest
+        if not now.needs_input:
+            return b""
+        data = self._chunk()
+        if data:
+            return data
+        if not isinstance(now, _Stored):
+            self.trouble = Skipped.DAMAGED
+        return None
+
+    def _chunk(self) -> bytes:
+        data = self._body[self._at : self._at + _CHUNK]
+        self._at += len(data)
+        return data
+
+
+def source_of(body: bytes, budget: Budget) -> tuple[Source, bool]:
+    """The bytes as they are when unpacked, and whether they were compressed."""
+    for signature, make in _STREAMED:
+        if body.startswith(signature):
+            return Source(body, make, budget), True
+    return Source(body, _Stored, budget), False

@@ -1,0 +1,101 @@
+"""Title and language by a look at the first bytes."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from parcahyd.core.documents import MAX_TITLE
+from parcahyd.formats.html_summary import HtmlSummarizer
+from parcahyd.rules.brief import brief, language_tag, one_line, resolved
+
+PAGES = {
+    b"<!doctype html><html lang=en><title>Hello</title>": ("Hello", "en"),
+    b"<HTML LANG='de-AT'><HEAD><TITLE>Gr&uuml;&szlig;e &amp; K&#252;sse</TITLE>": ("Grüße & Küsse", "de-at"),
+    b'<html class=x lang="pt_BR"><title\n id=a>\n A \t long\nline </title>': ("A long line", "pt-br"),
+    b"<html xml:lang=fr><title>x</title>": ("x", "fr"),
+    b"<html data-lang=xx hreflang=yy><title>x</title>": ("x", ""),
+    b"<html lang=''><meta http-equiv='Content-Language' content='nl, en'><title>x</title>": ("x", "nl"),
+    b"<html lang='not a tag!'><title>x</title>": ("x", ""),
+    b"<!-- <title>old</title> --><title>new</title>": ("new", ""),
+    b"<script>'<title>no</title>'</script><title>yes</title>": ("yes", ""),
+    b"<html lang=en><body><svg><title>icon</title></svg>": ("", "en"),
+    b"<svg><title>icon</title></svg><title>page</title>": ("page", ""),
+    b"<titles>no</titles><title>yes</title>": ("yes", ""),
+    b"<title>a <b>bold</b> title</title>": ("a <b>bold", ""),
+    b"<title>never ends": ("never ends", ""),
+    b"<title": ("", ""),
+    b"<title></title>": ("", ""),
+    b"": ("", ""),
+    b"\xef\xbb\xbf<html lang=en><title>\xc3\xa4</title>": ("ä", "en"),
+    "<html lang=en><title>ä</title>".encode("utf-16"): ("ä", "en"),
+    b"<title>a\x00b\x1bc\xc2\x85d</title>": ("a b c d", ""),
+}
+
+
+@pytest.mark.parametrize(("page", "expected"), PAGES.items())
+def test_pages(page: bytes, expected: tuple[str, str]) -> None:
+    assert brief(page, "") == expected
+
+
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8", "utf-16le", "shift_jis"])
+def test_the_charset_counts(charset: str) -> None:
+    page = "<html lang=ru><title>Привет</title>".encode(charset)
+    assert brief(page, charset) == ("Привет", "ru")
+
+
+def test_the_length_is_bounded() -> None:
+    title, language = brief(b"<html lang=en><title>" + b"word " * 100_000, "utf-8")
+    assert len(title) <= MAX_TITLE
+    assert title.startswith("word word")
+    assert language == "en"
+
+
+def test_only_the_beginning_is_looked_at() -> None:
+    assert brief(b"<p>" * 10_000 + b"<title>late</title>", "") == ("", "")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [b"<title" * 100_000, b"<!--<title>-->" * 50_000, b"<script><title>" * 50_000, b"<html lang=" * 50_000, b"&" * 500_000],
+)
+def test_hostile_pages_come_to_an_end(page: bytes) -> None:
+    assert brief(page, "")[1] == ""
+
+
+@pytest.mark.parametrize(("text", "tag"), [("EN", "en"), ("zh_Hant_TW", "zh-hant-tw"), ("x" * 9, ""), ("", ""), ("en;", "")])
+def test_language_tags(text: str, tag: str) -> None:
+    assert language_tag(text) == tag
+
+
+@given(st.text(alphabet="ab&;#x12am pltquo", max_size=60))
+@example("&notit; &ampx &#x41 &#65;&#xD800; &;&&amp;amp;" + "&" + "a" * 50 + ";")
+def test_references_are_resolved_as_everywhere(text: str) -> None:
+    assert resolved(text) == unescape(text)
+
+
+@given(st.text(max_size=50), st.integers(1, 20))
+def test_one_line_is_one_printable_line(text: str, length: int) -> None:
+    line = one_line(text, length)
+    assert len(line) <= length
+    assert line == line.strip()
+    assert line.isprintable()
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(alphabet="abc &amp;\n", max_size=30), st.sampled_from(["", " lang=en", " lang='de-CH'"]))
+def test_ordinary_pages_have_the_title_that_the_tree_has(title: str, lang: str) -> None:
+    page = f"<!doctype html><html{lang}><head><meta charset=utf-8><title>{title}</title><body><p>x".encode()
+    whole = HtmlSummarizer().summarize(page, "text/html", "utf-8", "http://a.test/")
+    assert whole is not None
+    assert brief(page, "utf-8") == (whole.title, whole.language)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=100), st.sampled_from(["", "utf-8", "utf-16", "nonsense"]))
+def test_no_bytes_raise(page: bytes, charset: str) -> None:
+    brief(b"<html><title>" + page, charset)
+    brief(page, charset)
