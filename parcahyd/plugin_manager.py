@@ -12,6 +12,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from parcahyd.formats.recognizer import Recognise
     from parcahyd.formats.summarizers import Summarizers
 
-__all__ = ["PluginManager", "PluginReport"]
+__all__ = ["PluginManager", "PluginReport", "Tools"]
 
 _BUILT_IN = "built-in"
 _RESOLVERS = "parcahyd_resolvers"
@@ -67,6 +68,23 @@ class _Offer(msgspec.Struct, frozen=True):
     factory: Callable[..., Any]
     plugin: str
     found: str
+
+
+class Tools:
+    """Recognizer, summarizers and expanders of a configuration; the latter two are made when they are first asked for."""
+
+    def __init__(self, plugins: PluginManager, report: Callable[[str], None]) -> None:
+        self.recognise: Recognise = plugins.recognizer(report)
+        self._plugins = plugins
+        self._report = report
+
+    @cached_property
+    def summarizers(self) -> Summarizers:
+        return self._plugins.summarizers(self._report)
+
+    @cached_property
+    def expanders(self) -> Expanders:
+        return self._plugins.expanders(self._report)
 
 
 class PluginManager:
@@ -121,6 +139,10 @@ class PluginManager:
         _require(downloader, Downloader, _DOWNLOADERS, name, offer)
         guard = GuardedDownloader if offer.found == _BUILT_IN else StrictDownloader
         return guard(name, downloader, loop)
+
+    def tools(self, report: Callable[[str], None]) -> Tools:
+        """What reads documents, together; `report` gets a sentence for each mistake of a plugin."""
+        return Tools(self, report)
 
     def recognizer(self, report: Callable[[str], None]) -> Recognise:
         """What tells formats; `report` gets a sentence for each mistake of a plugin."""

@@ -102,11 +102,13 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         HostRules(configuration.work, os.environ),
         downloader,
         host.clock,
+        host.tools,
         credit=host.credit,
         emit=host.send_record,
         processed=host.send_request_processed,
         misbehaved=host.send_misbehaviour,
         wake=host.wake,
+        aside=host.read_aside,
     )
 
 

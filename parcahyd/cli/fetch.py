@@ -31,7 +31,7 @@ _LINKS = 20
 @click.option("--links", "all_links", is_flag=True, help=f"List every link of the document, not only the first {_LINKS}.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: Path | None, all_links: bool) -> None:
-    """Visit one URL and tell everything about it; nothing is stored.
+    """Visit one URL and tell everything; nothing is stored.
 
     The host is resolved and its addresses are vetted, robots.txt is asked for and obeyed, and the document is read as a crawl
     would read it. Redirects are shown, not followed to other sites. It knows nothing of a crawl that may be running, nor of the

@@ -15,6 +15,7 @@ from parcahyd.config.schema import Configuration
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
+from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.rules.address_policy import AddressPolicy
@@ -47,6 +48,7 @@ class OneVisit:
         self._configuration = configuration
         self._watch = watch
         self._plugins = PluginManager.load(configuration)
+        self.tools: DocumentTools = self._plugins.tools(self.send_misbehaviour)
         self._loop = asyncio.new_event_loop()
 
     def resolve(self) -> ResolvedPair:
@@ -82,6 +84,15 @@ class OneVisit:
 
     def send_misbehaviour(self, sentence: str) -> None:
         self.misbehaviours.append(sentence)
+
+    def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
+        """Nobody else waits for the loop: read it here and now."""
+        try:
+            reading = read()
+        except Exception as error:
+            self._loop.call_soon(done, None, error)
+        else:
+            self._loop.call_soon(done, reading, None)
 
     def wake(self, at: float) -> None:
         self._loop.call_at(at, self._turn)

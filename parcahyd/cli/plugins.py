@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """List the resolvers, downloaders, recognizers, summarizers and expanders, and who provides them.
+    """List the plugins: what they offer, and which are in use.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
     DnsResolverClass or DownloaderClass names is marked as in use; of the other kinds, all are. docs/plugins.md says how to

@@ -143,6 +143,8 @@ def _history(story: UrlStory) -> Iterator[str]:
         kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
         yield _line("document", f"{plural(document.length, 'byte')}, {kind or 'of unknown type'}")
         yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}")
+        if document.title or document.language:
+            yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
     for twin in story.twins:
         yield _line("same as", twin)
     for fetch in story.fetches:

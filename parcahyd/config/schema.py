@@ -184,6 +184,11 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _ProductName,
         _says("How the crawler names itself to servers and in robots.txt; add a way to reach you."),
     ] = f"parcahyd/{__version__}"
+    Directives: Annotated[
+        tuple[Literal["noindex", "nofollow", "noarchive"], ...],
+        _says("Which wishes of pages (meta robots, X-Robots-Tag) are obeyed; docs/documents.md says how."),
+    ] = ("noindex", "nofollow", "noarchive")
+    Sitemaps: Annotated[bool, _says("Read the sitemaps that robots.txt names, before the pages.")] = True
     HostDelay: Annotated[_Seconds, _says("Seconds between two requests to one host.")] = 1.0
     HostConnections: Annotated[_Count, _says("How many requests to one host may be under way at once.")] = 1
     AddressDelay: Annotated[

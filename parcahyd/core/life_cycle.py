@@ -42,6 +42,9 @@ class Reason(Enum):
 
     REDIRECT = ("redirect", "The server answered with a redirect; the target is a URL of its own.")
 
+    NOINDEX = ("noindex", "The page asks not to be indexed: its links were followed, its text is not kept.")
+    NOARCHIVE = ("noarchive", "The page asks that no copy of it be kept: its links were followed, its text is not kept.")
+
     DNS_NO_NAME = ("dns-no-name", "The domain name system knows no such host.")
     DNS_NO_ADDRESS = ("dns-no-address", "The host exists but has no address.")
     DNS_FAILURE = ("dns-failure", "The host's name servers did not give an answer.")
@@ -120,7 +123,7 @@ MOVES: dict[State, dict[Event, State]] = {
 # Which reasons a state may carry; None stands for "no reason". `verify` checks every row against this.
 REASONS_OF: dict[State, frozenset[Reason | None]] = {
     State.KNOWN: frozenset({None}),
-    State.STORED: frozenset({None, Reason.REDIRECT}),
+    State.STORED: frozenset({None, Reason.REDIRECT, Reason.NOINDEX, Reason.NOARCHIVE}),
     State.FAILED: frozenset(
         {
             Reason.DNS_NO_NAME,

@@ -217,6 +217,12 @@ class PageRecord(_Tagged, frozen=True):
     """Absolute URLs of other sites first seen here."""
     links: bytes = b""
     """Every link of the document as it stands there, `kind TAB href` per line."""
+    reason: str = ""
+    """A Reason's word where the page does not want to be kept; then there is no body."""
+    title: str = ""
+    language: str = ""
+    summary: bytes = b""
+    """The whole Summary, encoded, where one was made."""
     refused: tuple[tuple[str, str], ...] = ()
     """Links first seen here that a rule refused: the word of the reason, and a path of this site or an absolute URL."""
 

@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -38,6 +39,7 @@ from parcahyd.runtime.garbage import settle_in
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker import CrawlWorker
+    from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
 
 __all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
 
@@ -50,6 +52,7 @@ class CrawlWorkerHost(Protocol):
     number: int
     credit: int
     clock: Clock
+    tools: DocumentTools
 
     def send_record(self, record: FromWorkerToUpdate) -> int: ...
 
@@ -58,6 +61,8 @@ class CrawlWorkerHost(Protocol):
     def send_misbehaviour(self, sentence: str) -> None: ...
 
     def wake(self, at: float) -> None: ...
+
+    def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None: ...
 
 
 class CrawlWorkerProcess:
@@ -87,6 +92,7 @@ class CrawlWorkerProcess:
         self._alarm_at = 0.0
         self._misbehaviours: set[str] = set()
         self._stopping = False
+        self._reader: ThreadPoolExecutor | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
             self._loop,
@@ -120,6 +126,22 @@ class CrawlWorkerProcess:
             self._misbehaviours.add(sentence)
             self._coordinator.send(Misbehaviour(sentence))
 
+    def report_misbehaviour(self, sentence: str) -> None:
+        """The same from any thread."""
+        self._loop.call_soon_threadsafe(self.send_misbehaviour, sentence)
+
+    def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
+        """Documents that take long are read one after the other, in a thread of their own."""
+        if self._reader is None:
+            self._reader = ThreadPoolExecutor(1, "document-reader")
+
+        def finished(future: Future[Reading]) -> None:
+            error = future.exception()
+            reading = future.result() if error is None else None
+            self._loop.call_soon_threadsafe(done, reading, error if isinstance(error, Exception) else None)
+
+        self._reader.submit(read).add_done_callback(finished)
+
     def wake(self, at: float) -> None:
         """Have `turn` called at a time of the monotonic clock, which is the loop's clock too."""
         if self._alarm is not None:
@@ -148,7 +170,9 @@ class CrawlWorkerProcess:
     def _begin(self, message: Begin) -> None:
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self.number, self.credit = message.worker, message.credit
-        self._downloader = self._load_plugins(configuration).downloader(self._loop)
+        plugins = self._load_plugins(configuration)
+        self._downloader = plugins.downloader(self._loop)
+        self.tools: DocumentTools = plugins.tools(self.report_misbehaviour)
         self._worker = self._join(configuration, self._downloader, self)
         settle_in()
         self._report()

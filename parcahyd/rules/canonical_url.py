@@ -51,6 +51,7 @@ _SPELLINGS = {
     f"%{high}{low}": chr(byte) if (byte := int(high + low, 16)) in _UNRESERVED else f"%{high}{low}".upper()
     for high, low in product("0123456789abcdefABCDEF", repeat=2)
 }
+_MEMBER = re.compile(r"#!/.*+", re.DOTALL)  # of an archive: see `member_url`
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -138,8 +139,8 @@ def shortened(url: str) -> str | None:
 
 
 def recorded(url: str) -> str | None:
-    """The canonical form of a URL as it is recorded: one that `shortened` wrote stays as it is."""
-    found, mark = canonical(url), _SHORTENED.search(url)
+    """The canonical form of a URL as it is recorded: what `shortened` wrote stays, and so does the name of a member."""
+    found, mark = canonical(url), _SHORTENED.search(url) or _MEMBER.search(url)
     return found if found is None or mark is None else found + mark[0]
 
 

@@ -23,12 +23,14 @@ class DocumentRows:
         self._by_df = writer.statements["document_rows.by_df"]
         self._insert = writer.statements["document_rows.insert"]
         self._insert_links = writer.statements["document_rows.insert_links"]
+        self._insert_summary = writer.statements["document_rows.insert_summary"]
         self._insert_fetch = writer.statements["document_rows.insert_fetch"]
         self._redirects = writer.statements["document_rows.redirects"]
         self._history = writer.statements["document_rows.history"]
         self._unreferenced = writer.statements["document_rows.unreferenced"]
         self._delete = writer.statements["document_rows.delete"]
         self._delete_links = writer.statements["document_rows.delete_links"]
+        self._delete_summary = writer.statements["document_rows.delete_summary"]
         self._delete_fetch = writer.statements["document_rows.delete_fetch"]
         self._delete_volatile = writer.statements["document_rows.delete_volatile"]
 
@@ -41,16 +43,21 @@ class DocumentRows:
         found = {bytes(sha256): number for sha256, number in self._writer.rows(self._by_df, candidates)}
         new: list[tuple[Any, ...]] = []
         tables: list[tuple[Any, ...]] = []
+        summaries: list[tuple[Any, ...]] = []
         for sha256, packed in bodies.items():
             if sha256 in found:
                 continue
             found[sha256] = number = self._writer.new_id("documents")
             page = packed.page
-            new.append((number, packed.df, sha256, packed.length, plain(page.media_type), plain(page.charset), packed.packed))
+            kind = (plain(page.media_type), plain(page.charset), plain(page.title), plain(page.language))
+            new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
             if packed.packed_links:
                 tables.append((number, packed.packed_links))
+            if packed.packed_summary:
+                summaries.append((number, packed.packed_summary))
         self._writer.many(self._insert, new)
         self._writer.many(self._insert_links, tables)
+        self._writer.many(self._insert_summary, summaries)
         return found
 
     def redirects(self, ids: Collection[int]) -> Mapping[int, str | None]:
@@ -69,7 +76,7 @@ class DocumentRows:
     def trim(self, places: Sequence[tuple[int, int]], keep: int) -> None:
         """Bounds the history of URLs, newest first, and drops documents that no fetch refers to any more.
 
-        A URL's own document is that of its newest fetch, which is always kept, so the fetches tell what is needed.
+        A URL's own document is that of its newest fetch, so the fetches tell what is needed.
         """
         if not places:
             return
@@ -89,4 +96,5 @@ class DocumentRows:
         if candidates:
             unused = self._writer.rows(self._unreferenced, self._writer.lists.bind(sorted(candidates)))
             self._writer.many(self._delete_links, unused)
+            self._writer.many(self._delete_summary, unused)
             self._writer.many(self._delete, unused)

@@ -7,8 +7,8 @@ from parcahyd.storage.writer import Writer
 __all__ = ["to_version_2"]
 
 _TYPES = {
-    "sqlite": {"moment": "DOUBLE", "bytes": "BLOB"},
-    "postgresql": {"moment": "DOUBLE PRECISION", "bytes": "BYTEA"},
+    "sqlite": {"moment": "DOUBLE", "bytes": "BLOB", "id": "INTEGER"},
+    "postgresql": {"moment": "DOUBLE PRECISION", "bytes": "BYTEA", "id": "BIGINT"},
 }
 
 
@@ -17,6 +17,14 @@ def to_version_2(writer: Writer) -> None:
     _add(writer, "sites", "robots_failing_since", "moment DEFAULT 0 NOT NULL")
     _add(writer, "sites", "robots_delay", "moment DEFAULT 0 NOT NULL")
     _add(writer, "sites", "guards", "bytes")
+    _add(writer, "documents", "title", "TEXT DEFAULT '' NOT NULL")
+    _add(writer, "documents", "language", "TEXT DEFAULT '' NOT NULL")
+    _add(writer, "documents", "similarity", "BIGINT DEFAULT 0 NOT NULL")
+    kinds = _TYPES[writer.kind]
+    columns = f"document_id {kinds['id']} NOT NULL, content {kinds['bytes']} NOT NULL"
+    writer.run(f"CREATE TABLE summaries ({columns}, PRIMARY KEY (document_id))")
+    if writer.kind == "postgresql":
+        writer.run('ALTER TABLE summaries ALTER COLUMN "content" SET STORAGE EXTERNAL')
     _add(writer, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
 

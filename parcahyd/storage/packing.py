@@ -29,21 +29,25 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     """Its body and table of links are no longer needed and are left out."""
     df: int
     sha256: bytes
-    """Empty for a redirect, which has no document."""
+    """Empty where there is no document: for a redirect, and for a page that does not want to be kept."""
     length: int
     packed: bytes
     packed_links: bytes
     """Empty where links are not kept, or where there are none."""
+    packed_summary: bytes = b""
+    similarity: int = 0
+    """The similarity fingerprint of its text; 0 where there is too little of it."""
 
 
 def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
     """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
-    bare = msgspec.structs.replace(page, body=b"", links=b"")
-    if page.redirect:
+    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"")
+    if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
     table = compress_table(page.links) if keep_links and page.links else b""
-    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table)
+    summary = compress(page.summary, level) if page.summary else b""
+    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary)
 
 
 def pack_all(pages: list[PageRecord], level: int, keep_links: bool) -> list[PackedPage]:

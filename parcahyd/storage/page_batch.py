@@ -35,6 +35,7 @@ class _Rows:
         self.old: list[tuple[Any, ...]] = []
         self.fetches: list[tuple[Any, ...]] = []
         self.trimmed: list[tuple[int, int]] = []
+        self.forgotten: list[tuple[int, int]] = []
         self.sites: dict[int, list[int]] = {}
         """By site: new URLs, pages and bytes."""
 
@@ -85,6 +86,7 @@ class PageBatch:
         self._documents.add_fetches(rows.fetches)
         self._writer.many(self._count, [(*counts, site) for site, counts in rows.sites.items()])
         self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
+        self._documents.trim(rows.forgotten, 0)
         self._mark_targets(ledger, sightings)
         written.stored += len(rows.fetches)
         written.unchanged += len(pages) - len(rows.fetches)
@@ -104,13 +106,16 @@ class PageBatch:
         same = not is_new and row is not None and row.document_id == document
         if same and document is None:
             same = fetch is not None and earlier.get(fetch) == redirect
-        if not same:
+        if page.reason:  # It does not want to be kept: nothing is, nor what was kept before.
+            rows.forgotten += [] if is_new else [(site, key)]
+            fetch = None
+        elif not same:
             if not is_new:
                 rows.trimmed.append((site, key))
             fetch = self._documents.new_fetch()
             sha256, length = (packed.sha256, packed.length) if document is not None else (None, None)
             rows.fetches.append((fetch, site, key, at, status, page.address, page.headers, redirect, document, sha256, length))
-        reason = Reason.REDIRECT.word if redirect else None
+        reason = page.reason or (Reason.REDIRECT.word if redirect else None)
         outcome = (never(page.due_at), status, at, validator(page.etag), validator(page.modified), document, fetch)
         if row is None:
             way = (reason, page.depth, page.hops, page.seed, page.depth)

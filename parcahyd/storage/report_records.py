@@ -121,6 +121,8 @@ class UrlReport(_Report, frozen=True, kw_only=True):
     tries: int
     length: int | None
     media_type: str | None
+    title: str | None
+    language: str | None
     sha256: str | None
     """Hexadecimal, of the document."""
 
@@ -147,6 +149,10 @@ class DocumentReport(_Report, frozen=True, kw_only=True):
     length: int
     media_type: str
     charset: str
+    title: str
+    language: str
+    similarity: int
+    """Of the text; 0 where there is too little of it."""
 
 
 class FetchReport(_Report, frozen=True, kw_only=True):

@@ -63,7 +63,7 @@ class Reports:
         columns = (
             *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
             *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
-            *(documents.c.length, documents.c.media_type, documents.c.sha256),
+            *(documents.c.length, documents.c.media_type, documents.c.title, documents.c.language, documents.c.sha256),
             *(sites.c.scheme, sites.c.host, sites.c.port),
         )
         statement = (
@@ -130,6 +130,8 @@ def _url_report(row: Any) -> UrlReport:
         tries=row.tries,
         length=row.length,
         media_type=row.media_type,
+        title=row.title,
+        language=row.language,
         sha256=None if row.sha256 is None else row.sha256.hex(),
     )
 

@@ -155,6 +155,9 @@ def _document(connection: Connection, number: int | None) -> DocumentReport | No
         length=row.length,
         media_type=row.media_type,
         charset=row.charset,
+        title=row.title,
+        language=row.language,
+        similarity=row.similarity,
     )
 
 

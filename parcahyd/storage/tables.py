@@ -11,6 +11,7 @@
 | `fetches` | an answer that brought something new: a version of a URL |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
 | `links` | the table of links of a document |
+| `summaries` | what a summarizer made of a document |
 | `pauses` | until when a host or an address is not to be asked |
 | `errands` | a robots.txt to be fetched from one site for another |
 
@@ -60,6 +61,7 @@ __all__ = [
     "schema_version",
     "seeds",
     "sites",
+    "summaries",
     "urls",
     "volatile",
 ]
@@ -228,6 +230,9 @@ documents = Table(
     Column("length", BigInteger, nullable=False),
     _words("media_type"),
     _words("charset"),
+    _words("title"),
+    _words("language"),
+    Column("similarity", BigInteger, nullable=False, server_default=_ZERO),  # 0: too little text to say
     Column("body", LargeBinary, nullable=False),  # zlib
     # DF finds the candidates and SHA-256 confirms, both in the index.
     Index("documents_df", "df", "sha256", unique=True),
@@ -266,6 +271,13 @@ links = Table(
     Column("content", LargeBinary, nullable=False),  # zlib of `kind TAB href` lines
 )
 
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("document_id", _ID, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),  # zlib of a Summary in msgpack
+)
+
 pauses = Table(
     "pauses",
     metadata,
@@ -289,7 +301,7 @@ errands = Table(
 _alter: Callable[[str], DDL] = DDL  # which comes untyped
 
 # These blobs are compressed already: PostgreSQL need not try again.
-for _table, _column in ((documents, "body"), (links, "content"), (volatile, "content")):
+for _table, _column in ((documents, "body"), (links, "content"), (summaries, "content"), (volatile, "content")):
     event.listen(
         _table,
         "after_create",

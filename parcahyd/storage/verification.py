@@ -26,6 +26,7 @@ from parcahyd.storage.tables import documents, errands, fetches, links, seeds, s
 __all__ = ["findings"]
 
 _PAGE = 500
+_NOT_KEPT = frozenset((Reason.NOINDEX.word, Reason.NOARCHIVE.word))
 _WORDS_OF = {state: {reason.word if reason else None for reason in reasons} for state, reasons in REASONS_OF.items()}
 
 
@@ -196,7 +197,10 @@ def _wrong_state(row: Any) -> Iterator[tuple[str, str]]:
     state = State(row.state)
     if row.reason not in _WORDS_OF[state]:
         yield "state", f"A URL that is {state.word} cannot have the reason {row.reason}."
-    if state is State.STORED and row.document_id is None and (row.reason != Reason.REDIRECT.word or row.redirect is None):
+    if row.reason in _NOT_KEPT:
+        if row.document_id is not None:
+            yield "state", "It asks not to be kept and has a document."
+    elif state is State.STORED and row.document_id is None and (row.reason != Reason.REDIRECT.word or row.redirect is None):
         yield "state", "It is stored and has neither a document nor a redirect."
     if state in (State.KNOWN, State.FAILED):
         if row.due_at is None:

@@ -137,6 +137,8 @@ def test_every_url_with_what_is_known_of_it(crawled: Desk) -> None:
         tries=0,
         length=500,
         media_type="text/html",
+        title="",
+        language="",
         sha256=stored.sha256,
     )
     assert stored.sha256 is not None

@@ -143,7 +143,15 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
         next_visit=desk.now + REVISIT,
         redirect=None,
         document=DocumentReport(
-            document=1, df=mark.df, sha256=mark.sha256.hex(), length=12, media_type="text/html", charset=""
+            document=1,
+            df=mark.df,
+            sha256=mark.sha256.hex(),
+            length=12,
+            media_type="text/html",
+            charset="",
+            title="",
+            language="",
+            similarity=0,
         ),
         fetches=(
             FetchReport(at=desk.now, status=200, address="192.0.2.1", redirect=None, sha256=mark.sha256.hex(), length=12),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.core.documents import Member
 from parcahyd.core.life_cycle import Event, Reason, State, move
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadResult
@@ -20,13 +21,17 @@ from parcahyd.core.records import (
     SiteRecord,
     UnchangedRecord,
 )
+from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.member_url import member_url
 from parcahyd.rules.retries import Failure
 
 __all__ = ["Scribe"]
 
 _LONGEST_VALIDATOR = 1000
 _LONGEST_DETAIL = 500
+_NOTHING_READ = Reading("")
 
 
 class Scribe:
@@ -54,8 +59,14 @@ class Scribe:
         links: bytes = b"",
         redirect: str = "",
         refused: tuple[tuple[str, str], ...] = (),
+        reading: Reading = _NOTHING_READ,
+        wish: Reason | None = None,
     ) -> None:
-        """A document with the links first seen in it, or a redirect with its target."""
+        """A document with the links first seen in it, or a redirect with its target.
+
+        `wish` is why the page does not want to be kept, if it does not: nothing but its links is, then.
+        """
+        is_bare = bool(redirect) or wish is not None
         if external:
             self._emit(ExternRecord(self._visit, item.depth + 1, external))
         self._emit(
@@ -72,16 +83,43 @@ class Scribe:
                 status=result.status,
                 address=self._address,
                 headers=_header_block(result),
-                etag="" if redirect else _validator(result.header("etag")),
-                modified="" if redirect else _validator(result.header("last-modified")),
+                etag="" if is_bare else _validator(result.header("etag")),
+                modified="" if is_bare else _validator(result.header("last-modified")),
                 media_type=media_type,
                 charset=charset,
                 redirect=redirect,
-                body=b"" if redirect else result.body,
+                body=b"" if is_bare else result.body,
                 internal=internal,
                 external=external,
                 links=links,
+                reason="" if wish is None else wish.word,
+                title=reading.title,
+                language=reading.language,
+                summary=reading.summary,
                 refused=refused,
+            )
+        )
+
+    def member(self, item: DueUrl, member: Member, media_type: str, charset: str, now: float) -> None:
+        """A member of the archive that the item is: a document of its own, never asked for by itself."""
+        path = member_url(item.path, member.name)
+        self._emit(
+            PageRecord(
+                visit=self._visit,
+                site=self._site,
+                key=key_of(path),
+                path=path,
+                depth=item.depth + 1,
+                hops=0,
+                seed=False,
+                fetched_at=now,
+                due_at=NEVER,
+                status=200,
+                address=self._address,
+                headers=b"",
+                media_type=media_type,
+                charset=charset,
+                body=member.body,
             )
         )
 

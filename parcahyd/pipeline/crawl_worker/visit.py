@@ -7,8 +7,9 @@ connection and no clock: `prepare` gives what to ask next, `answered` takes what
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import partial
 
 import msgspec
 
@@ -18,23 +19,25 @@ from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
+from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
 from parcahyd.rules.backoff import retry_after
+from parcahyd.rules.canonical_url import Joiner, canonical
+from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings
-from parcahyd.rules.links import read_links
-from parcahyd.rules.media_type import is_html, recognise
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.sitemap_walk import MAX_SITEMAPS
 from parcahyd.rules.traps.guards import mark_of_bytes
 
-__all__ = ["Ask", "AskKind", "Visit"]
+__all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
 
 _ROBOTS_HOPS = 5
 """RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
@@ -45,9 +48,16 @@ _FAULTS_IN_A_ROW = 5
 _BUSY = frozenset((429, 503))
 """What servers answer that want to be left alone for a while."""
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
+_NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
+
+
+Then = Callable[[Reading | None, Exception | None, float], str]
+"""Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
+Aside = Callable[[Callable[[], Reading], Then], None]
+"""Has a document read beside the event loop."""
 
 
 class AskKind(Enum):
@@ -82,7 +92,9 @@ class Visit:
         work: WorkConf,
         settings: HostSettings,
         room: Room,
+        documents: DocumentReader,
         emit: Callable[[BufferRecord], None],
+        aside: Aside,
         now: float,
     ) -> None:
         pair = assignment.pair
@@ -93,6 +105,8 @@ class Visit:
         self.origin = pair.origin
         self.ready: Ask | None = None
         self.on_the_wire = 0
+        self.being_read = 0
+        """Documents that are read beside the event loop."""
         self.pages = 0
         self.requests = 0
         self.failures = pair.failures
@@ -104,6 +118,9 @@ class Visit:
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
         self._room = room
+        self._documents = documents
+        self._aside = aside
+        self._sitemaps: set[str] = set()
         self._scribe = Scribe(assignment, work, emit)
         self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
@@ -152,8 +169,8 @@ class Visit:
 
     @property
     def is_over(self) -> bool:
-        """Nothing is under way and nothing is left that this visit may ask."""
-        return not self.on_the_wire and self.ready is None
+        """Nothing is under way or being read, and nothing is left that this visit may ask."""
+        return not self.on_the_wire and not self.being_read and self.ready is None
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
@@ -332,29 +349,90 @@ class Visit:
         self._gate.came_to_nothing(item)
 
     def _document(self, item: DueUrl, result: DownloadResult, now: float) -> None:
-        media_type, charset = recognise(result.header("content-type"), result.body)
+        media_type, charset = self._documents.recognise(result.header("content-type"), result.body)
         if not self._accepted.admits(media_type):
             self._gate.came_to_nothing(item)
             self._scribe.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
         self._gate.observe(item.path, mark_of_bytes(result.body), result.status)
-        if not is_html(media_type):
-            self._scribe.page(item, result, now, media_type=media_type, charset=charset)
+        documents, body = self._documents, result.body
+        if documents.is_quick(media_type):
+            self._keep(item, result, media_type, documents.read_html(body, charset), now)
             return
-        links = read_links(result.body, charset)
-        found, outside, refused = self._reader.read(self.origin + item.path, links, self._work.Embedded)
-        self._enqueue(found, item.depth + 1)
+        as_sitemap = item.path in self._sitemaps or is_sitemap(item.path, media_type)
+        if not documents.is_read(media_type, as_sitemap):
+            self._keep(item, result, media_type, Reading(charset), now)
+            return
+        read = partial(documents.read, body, media_type, charset, self.origin + item.path, as_sitemap)
+        if documents.is_slow(media_type, len(body)):
+            self.being_read += 1
+            self._aside(read, partial(self._was_read, item, result, media_type))
+        else:
+            self._keep(item, result, media_type, read(), now)
+
+    def _was_read(
+        self,
+        item: DueUrl,
+        result: DownloadResult,
+        media_type: str,
+        reading: Reading | None,
+        error: Exception | None,
+        now: float,
+    ) -> str:
+        """A document was read beside the event loop, or this program failed on it, which is told in a sentence."""
+        self.being_read -= 1
+        if reading is None:
+            return self.stumbled(Ask(AskKind.PAGE, item.path, item), error or Exception("nothing was read"), now)
+        self._keep(item, result, media_type, reading, now)
+        return ""
+
+    def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
+        """Take the links of a document that was read, and give its record away."""
+        url, links = self.origin + item.path, reading.links
+        asked = self._documents.heed(links, result.headers, url, now)
+        new = _NO_LINKS
+        if links is not None and not asked & Directive.NOFOLLOW:
+            new = self._reader.read(url, links, self._work.Embedded)
+            self._enqueue(new.internal, item.depth + 1)
+        if reading.sitemaps:
+            self._note_sitemaps(Joiner(url).join(location) for location in reading.sitemaps)
         self._scribe.page(
             item,
             result,
             now,
             media_type=media_type,
-            charset=links.charset,
-            internal=tuple([path for _, path in found]),
-            external=tuple(outside),
-            links=links.table if self._work.KeepLinks else b"",
-            refused=tuple(refused),
+            charset=reading.charset,
+            internal=tuple([path for _, path in new.internal]),
+            external=tuple(new.external),
+            links=links.table if links is not None and self._work.KeepLinks else b"",
+            refused=tuple(new.refused),
+            reading=reading,
+            wish=wish_not_to_be_kept(asked) if asked else None,
         )
+        for member in reading.members:
+            if not member.skipped:
+                self._scribe.member(item, member, *self._documents.recognise("", member.body), now)
+
+    def _note_sitemaps(self, urls: Iterable[str | None]) -> list[str]:
+        """Remembers which paths of this site are sitemaps, as far as one site may have them; gives those that are new."""
+        new = []
+        for url in urls:
+            if url is not None and url.startswith(self.origin + "/") and len(self._sitemaps) < MAX_SITEMAPS:
+                path = url[len(self.origin) :]
+                if path not in self._sitemaps:
+                    self._sitemaps.add(path)
+                    new.append(path)
+        return new
+
+    def _ask_for_sitemaps(self, robots: Robots) -> None:
+        """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
+        if not self._work.Sitemaps or not robots.sitemaps:
+            return
+        for path in reversed(self._note_sitemaps(map(canonical, robots.sitemaps))):
+            key = self._reader.is_new_path(path)
+            if key is not None and self._known.is_whole and self._room.urls > 0:
+                self._room.urls -= 1
+                self._local_q.appendleft(DueUrl(key, path))
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
@@ -425,6 +503,7 @@ class Visit:
             self._robots = Robots.parse(fact.text, self.settings.user_agent)
             if self._robots.crawl_delay is not None:
                 self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
+            self._ask_for_sitemaps(self._robots)
         elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
             self._robots = ALLOW_ALL
         self._robots_expire = fact.expires_at

@@ -20,9 +20,10 @@ from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadReques
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.address_care import AddressCare
+from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Visit
+from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Then, Visit
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.robots import MAX_ROBOTS
 
@@ -38,7 +39,7 @@ class CrawlWorker:
     """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `misbehaved` says in a
-    sentence what a plugin, or this program itself, did wrong.
+    sentence what a plugin, or this program itself, did wrong; `aside` has something done beside the event loop.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class CrawlWorker:
         hosts: HostRules,
         downloader: Downloader,
         clock: Clock,
+        tools: DocumentTools,
         *,
         credit: int,
         emit: Callable[[FromWorkerToUpdate], int],
         processed: Callable[[RequestProcessed], None],
         misbehaved: Callable[[str], None],
         wake: Callable[[float], None],
+        aside: Callable[[Callable[[], Reading], Callable[[Reading | None, Exception | None], None]], None],
     ) -> None:
         self.number = number
         self.on_the_wire = 0
@@ -66,6 +69,8 @@ class CrawlWorker:
         self._processed = processed
         self._misbehaved = misbehaved
         self._wake = wake
+        self._aside = aside
+        self._documents = DocumentReader(work, tools)
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
         self._turnstile: Turnstile[Visit] = Turnstile(work.address_delay, work.address_connections)
@@ -137,7 +142,16 @@ class CrawlWorker:
     def _open(self, assignment: Assignment) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         settings = self._hosts.of(assignment.pair.host, assignment.pair.port)
-        visit = Visit(assignment, self._work, settings, self._room, self._emit, now)
+        visit = Visit(
+            assignment,
+            self._work,
+            settings,
+            self._room,
+            self._documents,
+            self._emit,
+            lambda read, then: self._read_aside(visit, read, then),
+            now,
+        )
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
@@ -216,6 +230,22 @@ class CrawlWorker:
             visit.stop()
         self._go_on(visit, now)
         self.turn()
+
+    def _read_aside(self, visit: Visit, read: Callable[[], Reading], then: Then) -> None:
+        """Has a document read beside the event loop; its visit goes on meanwhile, and is not over before."""
+
+        def was_read(reading: Reading | None, error: Exception | None) -> None:
+            now = self._clock.now()
+            try:
+                sentence = then(reading, error, now)
+            except Exception as fault:  # As with answers: one bad document never stops a crawl.
+                sentence = f"{type(fault).__name__} on a document of {visit.origin}: {fault}"
+            if sentence:
+                self._misbehaved(sentence)
+            self._go_on(visit, now)
+            self.turn()
+
+        self._aside(read, was_read)
 
     def _listen(self, visit: Visit, result: DownloadResult, now: float) -> None:
         """Whether anybody answers at the visit's address."""

@@ -100,6 +100,9 @@ CREATE TABLE documents (
     length BIGINT NOT NULL,
     media_type TEXT DEFAULT '' NOT NULL,
     charset TEXT DEFAULT '' NOT NULL,
+    title TEXT DEFAULT '' NOT NULL,
+    language TEXT DEFAULT '' NOT NULL,
+    similarity BIGINT DEFAULT 0 NOT NULL,
     body BYTEA NOT NULL,
     PRIMARY KEY (id)
 );
@@ -145,6 +148,14 @@ CREATE TABLE links (
 
 ALTER TABLE links ALTER COLUMN "content" SET STORAGE EXTERNAL;
 
+CREATE TABLE summaries (
+    document_id BIGINT NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (document_id)
+);
+
+ALTER TABLE summaries ALTER COLUMN "content" SET STORAGE EXTERNAL;
+
 CREATE TABLE pauses (
     subject TEXT NOT NULL,
     not_before DOUBLE PRECISION NOT NULL,
@@ -167,7 +178,7 @@ CREATE INDEX ix_errands_site_id ON errands (site_id);
 -- migrations.our_tables ()
 SELECT pg_tables.tablename AS name
 FROM pg_tables
-WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'urls', 'volatile') ORDER BY name;
+WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'urls', 'volatile') ORDER BY name;
 
 -- migrations.version ()
 SELECT schema_version.version
@@ -328,11 +339,14 @@ FROM documents
 WHERE documents.df IN (SELECT each_dfs.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_dfs(value));
 
--- document_rows.insert (id, df, sha256, length, media_type, charset, body)
-INSERT INTO documents (id, df, sha256, length, media_type, charset, body) VALUES (%s::BIGINT, %s::BIGINT, %s, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s);
+-- document_rows.insert (id, df, sha256, length, media_type, charset, title, language, similarity, body)
+INSERT INTO documents (id, df, sha256, length, media_type, charset, title, language, similarity, body) VALUES (%s::BIGINT, %s::BIGINT, %s, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s);
 
 -- document_rows.insert_links (document_id, content)
 INSERT INTO links (document_id, content) VALUES (%s::BIGINT, %s);
+
+-- document_rows.insert_summary (document_id, content)
+INSERT INTO summaries (document_id, content) VALUES (%s::BIGINT, %s);
 
 -- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
 INSERT INTO fetches (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length) VALUES (%s::BIGINT, %s::BIGINT, %s::BIGINT, %s, %s::INTEGER, %s::VARCHAR, %s, %s::VARCHAR, %s::BIGINT, %s, %s::BIGINT);
@@ -357,6 +371,9 @@ WHERE fetches.document_id = documents.id));
 
 -- document_rows.delete (document)
 DELETE FROM documents WHERE documents.id = %s::BIGINT;
+
+-- document_rows.delete_summary (document)
+DELETE FROM summaries WHERE summaries.document_id = %s::BIGINT;
 
 -- document_rows.delete_links (document)
 DELETE FROM links WHERE links.document_id = %s::BIGINT;

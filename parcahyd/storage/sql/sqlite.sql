@@ -101,6 +101,9 @@ CREATE TABLE documents (
     length BIGINT NOT NULL,
     media_type TEXT DEFAULT '' NOT NULL,
     charset TEXT DEFAULT '' NOT NULL,
+    title TEXT DEFAULT '' NOT NULL,
+    language TEXT DEFAULT '' NOT NULL,
+    similarity BIGINT DEFAULT 0 NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (id)
 );
@@ -140,6 +143,12 @@ CREATE TABLE links (
     PRIMARY KEY (document_id)
 );
 
+CREATE TABLE summaries (
+    document_id INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (document_id)
+);
+
 CREATE TABLE pauses (
     subject TEXT NOT NULL,
     not_before DOUBLE NOT NULL,
@@ -163,7 +172,7 @@ CREATE INDEX ix_errands_site_id ON errands (site_id);
 -- migrations.our_tables ()
 SELECT sqlite_master.name
 FROM sqlite_master
-WHERE sqlite_master.type = 'table' AND sqlite_master.name IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'urls', 'volatile') ORDER BY sqlite_master.name;
+WHERE sqlite_master.type = 'table' AND sqlite_master.name IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'urls', 'volatile') ORDER BY sqlite_master.name;
 
 -- migrations.version ()
 SELECT schema_version.version
@@ -325,11 +334,14 @@ FROM documents
 WHERE documents.df IN (SELECT each_dfs.value
 FROM json_each(?) AS each_dfs);
 
--- document_rows.insert (id, df, sha256, length, media_type, charset, body)
-INSERT INTO documents (id, df, sha256, length, media_type, charset, body) VALUES (?, ?, ?, ?, ?, ?, ?);
+-- document_rows.insert (id, df, sha256, length, media_type, charset, title, language, similarity, body)
+INSERT INTO documents (id, df, sha256, length, media_type, charset, title, language, similarity, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- document_rows.insert_links (document_id, content)
 INSERT INTO links (document_id, content) VALUES (?, ?);
+
+-- document_rows.insert_summary (document_id, content)
+INSERT INTO summaries (document_id, content) VALUES (?, ?);
 
 -- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
 INSERT INTO fetches (id, site_id, "key", at, status, address, headers, redirect, document_id, sha256, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -355,6 +367,9 @@ WHERE fetches.document_id = documents.id));
 
 -- document_rows.delete (document)
 DELETE FROM documents WHERE documents.id = ?;
+
+-- document_rows.delete_summary (document)
+DELETE FROM summaries WHERE summaries.document_id = ?;
 
 -- document_rows.delete_links (document)
 DELETE FROM links WHERE links.document_id = ?;

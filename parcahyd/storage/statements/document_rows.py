@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, delete, exists, select
 
 from parcahyd.storage.statements.definition import Definition, inserting
 from parcahyd.storage.statements.idioms import Idiom
-from parcahyd.storage.tables import documents, fetches, links, volatile
+from parcahyd.storage.tables import documents, fetches, links, summaries, volatile
 
 __all__ = ["definitions"]
 
@@ -18,6 +18,7 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         "by_df": Definition(select(documents.c.sha256, documents.c.id).where(documents.c.df.in_(idiom.numbers("dfs"))), "dfs"),
         "insert": inserting(documents),
         "insert_links": inserting(links),
+        "insert_summary": inserting(summaries),
         "insert_fetch": inserting(fetches),
         "redirects": Definition(select(fetches.c.id, fetches.c.redirect).where(fetches.c.id.in_(idiom.numbers("ids"))), "ids"),
         "history": Definition(
@@ -28,6 +29,7 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         ),
         "unreferenced": Definition(select(documents.c.id).where(documents.c.id.in_(idiom.numbers("ids")), unneeded), "ids"),
         "delete": Definition(delete(documents).where(documents.c.id == bindparam("document")), "document"),
+        "delete_summary": Definition(delete(summaries).where(summaries.c.document_id == bindparam("document")), "document"),
         "delete_links": Definition(delete(links).where(links.c.document_id == bindparam("document")), "document"),
         "delete_fetch": Definition(delete(fetches).where(fetches.c.id == bindparam("fetch")), "fetch"),
         "delete_volatile": Definition(delete(volatile).where(volatile.c.fetch_id == bindparam("fetch")), "fetch"),

@@ -29,10 +29,14 @@ from parcahyd.core.records import (
     UnchangedRecord,
     VisitOver,
 )
+from parcahyd.formats.expanders import Expanders
+from parcahyd.formats.summarizers import Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
+from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.links import PageLinks, read_links
+from parcahyd.rules.media_type import recognise
 
 Record = TypeVar("Record")
 Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
@@ -47,6 +51,21 @@ def page(*links: str) -> DownloadResult:
 
 def redirect(target: str, status: int = 301) -> DownloadResult:
     return DownloadResult(status, (("Location", target),))
+
+
+class Tools:
+    """No plugins beyond the built-in recognizer."""
+
+    def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
+        return recognise(content_type, body)
+
+    @property
+    def summarizers(self) -> Summarizers:
+        return Summarizers((), lambda _: None)
+
+    @property
+    def expanders(self) -> Expanders:
+        return Expanders((), WorkConf(), lambda _: None)
 
 
 class World:
@@ -65,6 +84,7 @@ class World:
         self.most_at_once = 0
         self.duration = 0.5
         self.peer = ""
+        self.read_aside = 0
         self._under_way: list[tuple[float, int, Callable[[DownloadResult], None], DownloadRequest]] = []
         self._wake_at: float | None = None
         self.worker = CrawlWorker(
@@ -73,12 +93,29 @@ class World:
             HostRules(work or WorkConf(HostDelay=0.0), {}),
             self,
             self,
+            Tools(),
             credit=credit,
             emit=self._emit,
             processed=self.processed.append,
             misbehaved=self.misbehaved.append,
             wake=self._wake,
+            aside=self._aside,
         )
+
+    def _aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
+        """A reading takes a moment, like an answer."""
+        self.read_aside += 1
+
+        def finished(_: DownloadResult) -> None:
+            try:
+                reading = read()
+            except Exception as error:
+                done(None, error)
+            else:
+                done(reading, None)
+
+        request = DownloadRequest("aside", "", 0, (), 0)
+        heappush(self._under_way, (self.time + self.duration, -self.read_aside, finished, request))
 
     def now(self) -> float:
         return self.time
@@ -348,7 +385,7 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
             raise RecursionError("too deep")
         return read_links(body, charset)
 
-    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.visit.read_links", fail)
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.documents.read_links", fail)
     world = World({"/": page("t", "b"), "/t": page("trap"), "/b": page()})
     world.visit("/")
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]

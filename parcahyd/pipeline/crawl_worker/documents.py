@@ -1,0 +1,183 @@
+"""A document in hand, of whatever format: its links, title and language, its summary, and the members of an archive.
+
+HTML is read on the spot, as quickly as can be. Everything else, and whatever somebody wants summarised, may take long: it is
+read beside the event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.documents import Member, Summary
+from parcahyd.core.life_cycle import Reason
+from parcahyd.rules.brief import brief
+from parcahyd.rules.directives import Directive, header_directives
+from parcahyd.rules.link_header import add_header_links
+from parcahyd.rules.link_tags import Sink
+from parcahyd.rules.links import PageLinks, collected, read_links
+from parcahyd.rules.media_type import is_html
+from parcahyd.rules.robots import product_token
+from parcahyd.rules.sitemap import Kind, read_sitemap
+from parcahyd.rules.xml_links import read_xml_links
+
+__all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
+
+_ON_THE_SPOT = 64 * 1024
+"""Bytes of XML that do not hold up the event loop."""
+
+_XHTML = "application/xhtml+xml"
+_XML = frozenset(("text/xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml"))
+_SPOKEN = frozenset(("x-robots-tag", "link"))
+_WORDS = {"noindex": Directive.NOINDEX, "nofollow": Directive.NOFOLLOW, "noarchive": Directive.NOARCHIVE}
+
+
+class _Summarizers(Protocol):
+    def can_read(self, media_type: str) -> bool: ...
+
+    def summarize(self, body: bytes, media_type: str, charset: str, url: str) -> Summary | None: ...
+
+
+class _Expanders(Protocol):
+    def can_expand(self, media_type: str) -> bool: ...
+
+    def expand(self, body: bytes, media_type: str, url: str) -> Iterator[Member]: ...
+
+
+class DocumentTools(Protocol):
+    """The plugins that read documents; summarizers and expanders are made when they are first asked for."""
+
+    def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
+        """The media type, and the charset that the header names."""
+        ...
+
+    @property
+    def summarizers(self) -> _Summarizers: ...
+
+    @property
+    def expanders(self) -> _Expanders: ...
+
+
+class Reading(NamedTuple):
+    """What was read in a document."""
+
+    charset: str
+    links: PageLinks | None = None
+    title: str = ""
+    language: str = ""
+    summary: bytes = b""
+    members: tuple[Member, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    """References to the sitemaps that an index names."""
+
+
+class DocumentReader:
+    """Reads the documents of one worker."""
+
+    __slots__ = ("_is_brief", "_is_full", "_obeyed", "_token", "_tools", "_work", "recognise")
+
+    def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
+        self._work = work
+        self._tools = tools
+        self._is_brief = work.Summaries != "none"
+        self._is_full = work.Summaries == "full"
+        self._obeyed = Directive(sum(_WORDS[word] for word in set(work.Directives)))
+        self._token = product_token(work.UserAgent)
+        self.recognise = tools.recognise
+
+    def is_quick(self, media_type: str) -> bool:
+        """Whether documents of this type are read on the spot."""
+        return not self._is_full and is_html(media_type) and media_type != _XHTML
+
+    def is_read(self, media_type: str, is_sitemap: bool) -> bool:
+        """Whether anything is looked for in documents of this type that is not read on the spot."""
+        return (
+            is_sitemap
+            or _is_xml(media_type)
+            or (self._is_full and self._tools.summarizers.can_read(media_type))
+            or (self._work.Expand and self._tools.expanders.can_expand(media_type))
+        )
+
+    def is_slow(self, media_type: str, size: int) -> bool:
+        """Whether such a document is read beside the event loop."""
+        return size > _ON_THE_SPOT or not _is_xml(media_type) or self._is_full or self._work.Expand
+
+    def read_html(self, body: bytes, charset: str) -> Reading:
+        links = read_links(body, charset)
+        title, language = brief(body, links.charset) if self._is_brief else ("", "")
+        return Reading(links.charset, links, title, language)
+
+    def read(self, body: bytes, media_type: str, charset: str, url: str, is_sitemap: bool) -> Reading:
+        """Everything that settings want of a document; may take seconds."""
+        if is_html(media_type) and media_type != _XHTML:
+            reading = self.read_html(body, charset)
+        else:
+            reading = _read_other(body, media_type, charset, is_sitemap)
+        if self._is_full and self._tools.summarizers.can_read(media_type):
+            summary = self._tools.summarizers.summarize(body, media_type, reading.charset, url)
+            if summary is not None:
+                reading = _with_summary(reading, summary)
+        if self._work.Expand and self._tools.expanders.can_expand(media_type):
+            reading = reading._replace(members=tuple(self._tools.expanders.expand(body, media_type, url)))
+        return reading
+
+    def heed(self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, now: float) -> Directive:
+        """What the page asks of robots, in its headers and in itself; links of its headers are added to its own."""
+        spoken = [(name.lower(), value) for name, value in headers if name.lower() in _SPOKEN]
+        asked = Directive(0)
+        if spoken:
+            asked |= header_directives([value for name, value in spoken if name == "x-robots-tag"], self._token, now)
+            found = [value for name, value in spoken if name == "link"]
+            if found and links is not None:
+                add_header_links(links, found, url)
+        if links is not None and links.robots:
+            asked |= links.directives(self._token, now)
+        return asked & self._obeyed
+
+
+def wish_not_to_be_kept(asked: Directive) -> Reason | None:
+    """Why a document is not stored, if its page does not want it to be."""
+    if asked & Directive.NOINDEX:
+        return Reason.NOINDEX
+    return Reason.NOARCHIVE if asked & Directive.NOARCHIVE else None
+
+
+def is_sitemap(path: str, media_type: str) -> bool:
+    """Whether a document that nobody calls a sitemap is worth being read as one: packed ones do not say what is in them."""
+    return media_type == "application/gzip" and ("sitemap" in path or path.endswith(".xml.gz"))
+
+
+def _is_xml(media_type: str) -> bool:
+    return media_type in _XML or media_type.endswith("+xml")
+
+
+def _read_other(body: bytes, media_type: str, charset: str, is_sitemap: bool) -> Reading:
+    if is_sitemap or (_is_xml(media_type) and media_type != _XHTML):
+        sitemap = read_sitemap(body, media_type, charset)
+        if sitemap.kind is not Kind.NONE:
+            sink = Sink()
+            for location, _ in (*sitemap.children, *sitemap.entries):
+                sink.add("link", location, sink.follow)
+            return Reading(charset, collected(sink, charset), sitemaps=tuple(location for location, _ in sitemap.children))
+    if not _is_xml(media_type):
+        return Reading(charset)
+    links = read_xml_links(body, charset)
+    return Reading(links.charset, links)
+
+
+def _with_summary(reading: Reading, summary: Summary) -> Reading:
+    links = reading.links
+    if links is None and summary.links:
+        sink = Sink()
+        for link in summary.links:
+            sink.add("a", link, sink.follow)
+        links = collected(sink, reading.charset)
+    return reading._replace(
+        links=links,
+        title=summary.title or reading.title,
+        language=summary.language or reading.language,
+        summary=msgspec.msgpack.encode(summary),
+    )

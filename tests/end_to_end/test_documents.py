@@ -1,0 +1,149 @@
+"""Documents as their authors mean them: wishes of pages, links in headers, sitemaps and feeds, archives, summaries."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+from tests.support.crawl import CrawlFactory
+from tests.support.site_server import SiteServer
+from tests.support.sites import Answer, Page, Site, html, robots
+
+
+def _page(body: str, *headers: tuple[str, str]) -> Answer:
+    return Answer(f"<!doctype html><html lang=en><title>T</title>{body}".encode(), headers=headers)
+
+
+def _of_type(body: bytes, media_type: str) -> Answer:
+    return Answer(body, media_type=media_type)
+
+
+def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    links = '<a href="/from{0}">x</a>'
+    pages: dict[str, Page] = {
+        "/": html("Root", ["/noindex", "/nofollow", "/none", "/noarchive", "/others", "/rel"]),
+        "/noindex": _page('<meta name="robots" content="noindex">' + links.format(1)),
+        "/nofollow": _page(links.format(2), ("X-Robots-Tag", "nofollow")),
+        "/none": _page('<meta content="NONE" name=Robots>' + links.format(3)),
+        "/noarchive": _page(links.format(4), ("X-Robots-Tag", "otherbot: none"), ("X-Robots-Tag", "parcahyd: noarchive")),
+        "/others": _page('<meta name="googlebot" content="none">' + links.format(5), ("X-Robots-Tag", "otherbot: none")),
+        "/rel": _page('<a rel="nofollow" href="/from6">x</a><a href="/from7">y</a>'),
+        **{f"/from{number}": html(f"From {number}") for number in range(1, 8)},
+    }
+    server.put("", Site(pages))
+    running = crawl_on()
+    running.run(listener.url())
+    states = {url.removeprefix(listener.url("")): state for url, state in running.states().items()}
+    assert states["/noindex"] == ("stored", "noindex")
+    assert states["/noarchive"] == ("stored", "noarchive")
+    assert states["/none"] == ("stored", "noindex")
+    assert states["/nofollow"] == ("stored", "")
+    assert {path for path in states if path.startswith("/from")} == {"/from1", "/from4", "/from5", "/from7"}
+    assert running.command("show", "--conf", str(running.conf), listener.url("/noindex")).code == 2
+    running.verify()
+
+    # What was kept before the page asked for it is not kept any longer; and who may ignore wishes can say so.
+    server.site().pages["/others"] = _page(links.format(5), ("X-Robots-Tag", "noindex"))
+    running.run(sets={"Work.RevisitAfter": 0})
+    assert running.states()[listener.url("/others")] == ("stored", "noindex")
+    running.verify()
+    running.run(sets={"Work.RevisitAfter": 0, "Work.Directives": []})
+    assert listener.url("/others") in running.stored()
+    assert listener.url("/from3") in running.states()
+    running.verify()
+
+
+def test_sitemaps_that_robots_names_come_first(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+
+    def urlset(*paths: str) -> bytes:
+        entries = "".join(f"<url><loc>{listener.url(path)}</loc></url>" for path in paths)
+        return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'.encode()
+
+    index = "".join(f"<sitemap><loc>{listener.url(path)}</loc></sitemap>" for path in ("/map.xml.gz", "/index.xml", "/map.txt"))
+    pages: dict[str, Page] = {
+        "/robots.txt": robots(f"Sitemap: {listener.url('/index.xml')}\n"),
+        "/": html("Root"),
+        "/index.xml": _of_type(f"<sitemapindex>{index}</sitemapindex>".encode(), "application/xml"),
+        "/map.xml.gz": _of_type(gzip.compress(urlset("/hidden1", "/hidden2")), "application/gzip"),
+        "/map.txt": _of_type(listener.url("/hidden3").encode(), "text/plain"),
+        **{f"/hidden{number}": html(f"Hidden {number}") for number in range(1, 4)},
+    }
+    server.put("", Site(pages))
+    running = crawl_on({"Work.HostConnections": 1})
+    running.run(listener.url())
+    assert running.stored() == {listener.url(path) for path in pages if path != "/robots.txt"}
+    assert server.targets()[0] == "/index.xml"
+    assert len(server.targets()) == len(set(server.targets()))
+    running.verify()
+
+
+def test_sitemaps_can_be_left_alone(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/robots.txt": robots(f"Sitemap: {listener.url('/map.xml')}\n"), "/": html("Root")}))
+    running = crawl({"Work.Sitemaps": False})
+    running.run(listener.url())
+    assert server.targets() == ["/"]
+
+
+def test_links_in_headers_feeds_and_xhtml(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    feed = b'<rss version="2.0"><channel><item><link>/from-feed</link></item></channel></rss>'
+    xhtml = b'<html xmlns="http://www.w3.org/1999/xhtml"><body><script/><a href="/from-xhtml">x</a></body></html>'
+    pages: dict[str, Page] = {
+        "/": _page('<a href="/feed">f</a><a href="/xhtml">x</a>', ("Link", '</from-header>; rel="next"')),
+        "/feed": _of_type(feed, "application/rss+xml"),
+        "/xhtml": _of_type(xhtml, "application/xhtml+xml"),
+        **{path: html(path) for path in ("/from-header", "/from-feed", "/from-xhtml")},
+    }
+    server.put("", Site(pages))
+    running = crawl()
+    running.run(listener.url())
+    assert running.stored() == {listener.url(path) for path in pages}
+    running.verify()
+
+
+def test_titles_are_kept_and_whole_summaries_where_wanted(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put(
+        "", Site({"/": _page("<p>Some words about kettles and kettles</p>"), "/text": _of_type(b"First\n", "text/plain")})
+    )
+    running = crawl_on({"Work.Summaries": "full"})
+    running.run(listener.url(), listener.url("/text"))
+    assert "T" in running.explain(listener.url())
+    told = {line["url"]: line for line in running.urls()}
+    assert told[listener.url()]["title"] == "T"
+    assert told[listener.url()]["language"] == "en"
+    assert told[listener.url("/text")]["title"] == "First"
+    running.verify()
+
+
+def test_members_of_archives_become_documents(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("docs/a.html", "<!doctype html><title>A</title>")
+        archive.writestr("../b.txt", "B")
+    server.put("", Site({"/": html("Root", ["/x.zip"]), "/x.zip": _of_type(packed.getvalue(), "application/zip")}))
+    running = crawl_on({"Work.Expand": True})
+    running.run(listener.url())
+    member = listener.url("/x.zip") + "#!/docs/a.html"
+    assert {listener.url(), listener.url("/x.zip"), member, listener.url("/x.zip") + "#!/b.txt"} == running.stored()
+    assert running.show(member) == b"<!doctype html><title>A</title>"
+    assert running.show(listener.url("/x.zip")) == packed.getvalue()
+    server.forget()
+    running.run(sets={"Work.RevisitAfter": 0})
+    assert sorted(server.targets()) == ["/", "/x.zip"]
+    running.verify()
+
+
+def test_a_document_that_a_plugin_cannot_read_is_stored_all_the_same(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    broken, worse = _of_type(b"PK\x03\x04 broken", "application/zip"), _of_type(b"%PDF-1.4 x", "application/pdf")
+    server.put("", Site({"/": html("Root", ["/x.zip", "/x.pdf"]), "/x.zip": broken, "/x.pdf": worse}))
+    running = crawl({"Work.Expand": True, "Work.Summaries": "full"})
+    running.run(listener.url())
+    assert running.stored() == {listener.url(path) for path in ("/", "/x.zip", "/x.pdf")}
+    running.verify()
