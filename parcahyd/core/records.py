@@ -182,7 +182,6 @@ class PageRecord(_Tagged, frozen=True):
     hops: int
     seed: bool
     fetched_at: float
-    due_at: float
     status: int
     address: str
     headers: bytes
@@ -209,7 +208,6 @@ class UnchangedRecord(_Tagged, frozen=True):
     key: int
     path: str
     checked_at: float
-    due_at: float
     status: int
     etag: str = ""
     modified: str = ""

@@ -8,7 +8,6 @@ from parcahyd.refresh.schedule import Schedule
 
 def test_times_follow_the_settings() -> None:
     schedule = Schedule(WorkConf(RevisitAfter=100.0, RetryDelay=10.0, MaxTries=3))
-    assert schedule.stored(1000.0) == 1100.0
     assert [schedule.retry(1000.0, tries) for tries in (1, 2, 3)] == [1010.0, 1020.0, 1040.0]
     assert [schedule.is_last_try(tries) for tries in (1, 2, 3)] == [False, False, True]
 
