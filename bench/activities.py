@@ -177,7 +177,6 @@ def _record(path: str, result: DownloadResult, found: tuple[str, ...], outside: 
         hops=0,
         seed=False,
         fetched_at=3.0,
-        due_at=10.0,
         status=result.status,
         address="127.0.0.1",
         headers="".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1"),

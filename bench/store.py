@@ -130,7 +130,6 @@ def _page(
         hops=0,
         seed=path == "/",
         fetched_at=at,
-        due_at=at + 86400,
         status=200,
         address="192.0.2.1",
         headers=_HEADERS,

@@ -75,6 +75,7 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
         folder=where,
         sources={name: one.place.source for name, one in given.items()},
     )
+    _refuse_crossed(configuration.work, given)
     shown_database_url(configuration)  # for its errors: a DbUrl that nothing serves is told now, with its place
     return configuration
 
@@ -281,6 +282,13 @@ def _shared(given: dict[str, _Given]) -> dict[str, _Given]:
         if one := ours or theirs:
             both |= {f"Map.{key}": ours or one, f"Work.{key}": theirs or one}
     return both
+
+
+def _refuse_crossed(work: WorkConf, given: dict[str, _Given]) -> None:
+    """A least that is more than its most is an error; one of them without the other never is."""
+    if work.RevisitMin is not None and work.RevisitMax is not None and work.RevisitMin > work.RevisitMax:
+        places = f"{given['Work.RevisitMin'].place.text} and {given['Work.RevisitMax'].place.text}"
+        raise ConfigurationError(f"{places}: RevisitMin is more than RevisitMax", "exchange them, or leave one of them out")
 
 
 def _of(which: Conf, values: dict[str, Any]) -> dict[str, Any]:

@@ -247,7 +247,24 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _Seconds,
         _says("Seconds after which a robots.txt that cannot be read is replaced by its last copy, or by none."),
     ] = 30 * 86400.0
-    RevisitAfter: Annotated[_Seconds, _says("Seconds after which a stored document is due again.")] = 86400.0
+    RevisitAfter: Annotated[
+        _Seconds, _says("Seconds after which a document is due again that was stored for the first time.")
+    ] = 86400.0
+    RevisitMin: Annotated[
+        _Seconds | None,
+        _says("Seconds that pass at least between two visits to a page, however often it changes; unset: RevisitAfter / 24."),
+    ] = None
+    RevisitMax: Annotated[
+        _Seconds | None,
+        _says("Seconds that pass at most between two visits to a page, however seldom it changes; unset: RevisitAfter * 30."),
+    ] = None
+    RevisitsPerDay: Annotated[
+        Annotated[int, Meta(ge=0)],
+        _says(
+            "How many requests a day may go to URLs that were visited before; they are made where they do most for freshness. "
+            "0: no limit."
+        ),
+    ] = 0
 
     MaxSize: Annotated[_Count, _says("How many records Update Database writes in one transaction, at most.")] = 500
     BufferBytes: Annotated[
@@ -282,6 +299,16 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     def address_connections(self) -> int:
         """AddressConnections with its default applied."""
         return self.HostConnections * 8 if self.AddressConnections is None else self.AddressConnections
+
+    @property
+    def revisit_min(self) -> float:
+        """RevisitMin with its default applied."""
+        return self.RevisitAfter / 24 if self.RevisitMin is None else self.RevisitMin
+
+    @property
+    def revisit_max(self) -> float:
+        """RevisitMax with its default applied; where it is less than RevisitMin, that one counts."""
+        return max(self.revisit_min, self.RevisitAfter * 30 if self.RevisitMax is None else self.RevisitMax)
 
 
 class Configuration(msgspec.Struct, frozen=True):

@@ -200,7 +200,6 @@ class PageRecord(_Tagged, frozen=True):
     hops: int
     seed: bool
     fetched_at: float
-    due_at: float
     status: int
     address: str
     headers: bytes
@@ -235,7 +234,6 @@ class UnchangedRecord(_Tagged, frozen=True):
     key: int
     path: str
     checked_at: float
-    due_at: float
     status: int
     etag: str = ""
     modified: str = ""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from parcahyd.core.records import Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
+from parcahyd.core.life_cycle import State
+from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.rules.backoff import grown
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
@@ -19,6 +20,8 @@ from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["LeasedSite", "Leases", "VisitedSite"]
+
+_FIRST = frozenset({int(State.KNOWN), int(State.FAILED)})
 
 _DEATHS_FORGIVEN = 3
 """Workers that may die in a row without having brought anything from a site before that is held against the site."""
@@ -99,14 +102,29 @@ class Leases:
             most = count - len(pairs)
             picked = [site for site in self._pick(most, now, again_before) if site not in looked_at]
             if not picked:
-                return pairs, self._next(again_before)
+                return pairs, self._next(now, again_before)
             looked_at.update(picked)
             self._fill(pairs, picked, now, again_before, visit_pages, meta_keys)
-        return pairs, now if self._pick(1, now, again_before) else self._next(again_before)
+        return pairs, now if self._pick(1, now, again_before) else self._next(now, again_before)
 
     def _pick(self, most: int, now: float, again_before: float) -> list[int]:
-        found = [*self._writer.rows(self._due, now, most), *self._writer.rows(self._again, again_before, now, now, most)]
+        found = self._writer.rows(self._due, now, most)
+        if self._may_revisit(now):
+            found += self._writer.rows(self._again, again_before, now, now, most)
         return list(dict.fromkeys(site for _, site in sorted(found)))[:most]
+
+    def _may_revisit(self, now: float) -> bool:
+        return self._state.allowance is None or self._state.allowance.left(now) > 0
+
+    def _within_allowance(self, due: tuple[DueUrl, ...], now: float) -> tuple[DueUrl, ...]:
+        """Without those to be looked at again for which the day's requests are used up; they come last."""
+        allowance = self._state.allowance
+        if allowance is None:
+            return due
+        first = sum(url.state in _FIRST for url in due)
+        again = min(len(due) - first, allowance.left(now))
+        allowance.spend(again)
+        return due[: first + again]
 
     def _fill(
         self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
@@ -121,8 +139,7 @@ class Leases:
             row = rows[site]
             robots = self._robots(row, now)
             due, known = ready[site]
-            if not row.in_scope or row.errand_until > now:
-                due = ()
+            due = self._within_allowance(due, now) if row.in_scope and row.errand_until <= now else ()
             if not due and site not in errands:
                 idle.append(site)
                 continue
@@ -164,13 +181,18 @@ class Leases:
             row.robots_delay,
         )
 
-    def _next(self, again_before: float) -> float | None:
+    def _next(self, now: float, again_before: float) -> float | None:
         """When the next site falls due. Sites with something to look at again that are still spared are few."""
-        moments = [row[0] for row in self._writer.rows(self._next_due)]
-        moments += [row[0] for row in self._writer.rows(self._next_spared, again_before)]
-        if again_before > self._state.started_at:  # refreshing for ever: what is due later counts too
-            moments += [row[0] for row in self._writer.rows(self._next_again, again_before)]
-        return earliest(*moments)
+        known = earliest(*(row[0] for row in self._writer.rows(self._next_due)))
+        again = [row[0] for row in self._writer.rows(self._next_spared, again_before)]
+        forever = again_before > self._state.started_at
+        if forever:  # what is due later counts too
+            again += [row[0] for row in self._writer.rows(self._next_again, again_before)]
+        following, allowance = earliest(*again), self._state.allowance
+        if following is not None and allowance is not None and not allowance.left(now):
+            # Another day's requests are for another run, unless this one never ends.
+            following = max(following, allowance.next_at(now)) if forever else None
+        return earliest(known, following)
 
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the database said, or could not say, otherwise."""

@@ -12,9 +12,11 @@ from typing import Any
 from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import PageRecord, UnchangedRecord
+from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import canonical, split
 from parcahyd.rules.parameters import Canon
 from parcahyd.storage.document_rows import DocumentRows
+from parcahyd.storage.histories import Histories, History, rate_of
 from parcahyd.storage.moments import never
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.plain_text import plain, validator
@@ -36,6 +38,8 @@ class _Rows:
         self.fetches: list[tuple[Any, ...]] = []
         self.trimmed: list[tuple[int, int]] = []
         self.forgotten: list[tuple[int, int]] = []
+        self.histories: dict[tuple[int, int], History] = {}
+        """Of the pages that had a version before."""
         self.sites: dict[int, list[int]] = {}
         """By site: new URLs, pages and bytes."""
 
@@ -50,6 +54,10 @@ class PageBatch:
         self._urls = url_rows
         self._seeds = seed_rows
         self._documents = DocumentRows(writer)
+        self._histories = Histories(writer)
+        self._stored = 0
+        self._moves: list[tuple[ChangeRate | None, ChangeRate]] = []
+        writer.on_failure(self._forget)
         self._insert = writer.statements["page_batch.insert"]
         self._update = writer.statements["page_batch.update"]
         self._confirm = writer.statements["page_batch.confirm"]
@@ -79,6 +87,13 @@ class PageBatch:
             }
         )
         rows = _Rows()
+        rows.histories = self._histories.of(
+            [
+                place
+                for packed in pages
+                if (row := ledger.rows.get(place := (packed.page.site, packed.page.key))) is not None and row.fetch_id
+            ]
+        )
         for packed in pages:
             self._add(rows, ledger, packed, documents.get(packed.sha256), earlier)
         self._writer.many(self._insert, rows.new)
@@ -116,19 +131,61 @@ class PageBatch:
             sha256, length = (packed.sha256, packed.length) if document is not None else (None, None)
             rows.fetches.append((fetch, site, key, at, status, page.address, page.headers, redirect, document, sha256, length))
         reason = page.reason or (Reason.REDIRECT.word if redirect else None)
-        outcome = (never(page.due_at), status, at, validator(page.etag), validator(page.modified), document, fetch)
+        told = (status, at, validator(page.etag), validator(page.modified), document, fetch)
         if row is None:
             way = (reason, page.depth, page.hops, page.seed, page.depth)
-            rows.new.append((site, key, path, *way, at, *outcome, 1, 0, at))
+            due = self._first_due(path, at, key)
+            rows.new.append((site, key, path, *way, at, due, *told, 1, 0, at, at))
         else:
             depth = min(page.depth, row.depth)
             way = (reason, depth, min(page.hops, row.hops), page.seed or bool(row.seed), depth)
-            changes = row.changes if same or is_new else row.changes + 1
-            rows.old.append((*way, *outcome, row.checks + 1, changes, row.changed_at if same else at, site, key, path))
+            if is_new:
+                due, history = self._first_due(path, at, key), (1, 0, at, at, None, None)
+            else:
+                due, history = self._checked_again(rows, site, key, at, changed=not same)
+                due = None if "#" in path else due
+            rows.old.append((*way, due, *told, *history, site, key, path))
+        self._stored += is_new
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
         counts[2] += packed.length
+
+    def _first_due(self, path: str, at: float, key: int) -> float | None:
+        """When a page is due that had no version before; a member of an archive never is, it comes with the archive."""
+        return None if "#" in path else never(self._state.revisits.first(at, key))
+
+    def _checked_again(
+        self, rows: _Rows, site: int, key: int, at: float, *, changed: bool
+    ) -> tuple[float | None, tuple[Any, ...]]:
+        """When a page is due that had a version before, and its history from now on."""
+        before = rows.histories.get((site, key))
+        if before is None:  # its place is another's, and it has the next one
+            before = self._histories.of([(site, key)])[site, key]
+        due, rate = self._learn(before, key, at, changed=changed)
+        changed_at = at if changed else before.changed_at
+        return due, (before.checks + 1, before.changes + changed, changed_at, at, *rate)
+
+    def _learn(self, before: History, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
+        """When a URL is due that was found again, and what is now known of its rate of change."""
+        revisits = self._state.revisits
+        earlier = rate_of(before, revisits.guess)
+        rate = revisits.learn(earlier, at - before.last_good, changed)
+        self._moves.append((earlier, rate))
+        return never(revisits.following(at, key, rate)), rate
+
+    def committed(self) -> None:
+        """What was written last is committed: from now on it counts for the budget."""
+        if (budget := self._state.budget) is not None:
+            budget.stored(self._stored)
+            for before, after in self._moves:
+                budget.moved(before, after)
+            budget.settle()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._stored = 0
+        self._moves.clear()
 
     # --- what is seen in them -------------------------------------------------------------------------------------------
 
@@ -197,15 +254,20 @@ class PageBatch:
 
     def confirm(self, records: Sequence[UnchangedRecord], written: Written) -> None:
         """The server says that what is stored is current; a URL without a document cannot be meant."""
+        if not records:
+            return
         ledger = self._urls.look_up({(record.site, record.key) for record in records})
-        rows = []
+        meant: dict[tuple[int, int], UnchangedRecord] = {}
         for record in records:
             key, row = ledger.place(record.site, record.key, record.path)
-            if row is None or row.document_id is None:
-                continue
-            validators = (validator(record.etag), validator(record.modified))
-            outcome = (never(record.due_at), record.status, record.checked_at, *validators)
-            rows.append((*outcome, record.site, key, record.path))
+            if row is not None and row.document_id is not None:
+                meant[record.site, key] = record
+        histories = self._histories.of(meant)
+        rows = []
+        for (site, key), record in meant.items():
+            at, validators = record.checked_at, (validator(record.etag), validator(record.modified))
+            due, rate = self._learn(histories[site, key], key, at, changed=False)
+            rows.append((due, record.status, at, *validators, at, *rate, site, key, record.path))
         self._writer.many(self._confirm, rows)
         written.unchanged += len(rows)
 

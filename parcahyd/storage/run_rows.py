@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -10,6 +11,9 @@ from parcahyd import __version__
 from parcahyd.config.schema import Configuration
 from parcahyd.config.secrets import without_secrets
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.refresh.budget import Allowance
+from parcahyd.refresh.schedule import SETTINGS
+from parcahyd.storage.histories import History, rate_of
 from parcahyd.storage.moments import never
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
@@ -19,6 +23,9 @@ __all__ = ["RunRows"]
 
 _NOT_RECORDED = frozenset({"DbUrl", "DbName", "DbUser", "DbPassword"})
 """How the database is reached may be a secret, and decides nothing about the crawl."""
+
+_DAY = 86400.0
+_PAGE = 2000
 
 
 class RunRows:
@@ -35,7 +42,8 @@ class RunRows:
         self._next_due = writer.statements["run_rows.next_due"]
         self._readmit = writer.statements["run_rows.readmit"]
         self._refuse_deep = writer.statements["run_rows.refuse_deep"]
-        self._revisit = writer.statements["run_rows.revisit"]
+        self._histories = writer.statements["histories.page"]
+        self._set_due = writer.statements["histories.set_due"]
 
     def begin(self, configuration: Configuration, now: float) -> tuple[int, frozenset[str]]:
         """Records a run; gives its number and the settings, as `Work.KEY`, that differ from the last run's."""
@@ -52,7 +60,7 @@ class RunRows:
         readmitted = [
             reason.word for reason, keys in SETTINGS_OF.items() if reason is not Reason.SCOPE and changed.intersection(keys)
         ]
-        revisit = "Work.RevisitAfter" in changed
+        revisit = bool(SETTINGS & changed)
         if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
             self._rescope(now)
         if readmitted:
@@ -62,7 +70,7 @@ class RunRows:
         if "Work.MaxDepth" in changed:
             self._writer.run(self._refuse_deep, self._state.max_depth)
         if revisit:
-            self._writer.run(self._revisit, never(self._state.work.RevisitAfter))
+            self._reschedule()
         if readmitted or revisit:
             self._sites.settle_all()
 
@@ -71,6 +79,40 @@ class RunRows:
         moved = [(number, inside) for number, origin, inside in self._sites.all_sites() if scope.admits(*origin) is not inside]
         self._sites.readmit([number for number, inside in moved if not inside], now)
         self._sites.expel([number for number, inside in moved if inside])
+
+    def count_pages(self, now: float) -> None:
+        """Counts the stored pages by their rates of change, which a budget is shared by; costs a pass over the table."""
+        budget, per_day = self._state.budget, self._state.work.RevisitsPerDay
+        if budget is None:
+            return
+        spent = 0
+        for page in self._stored():
+            for _, _, state, history in page:
+                budget.census.enter(rate_of(history, self._state.revisits.guess))
+                again = history.checks > 1 or state != State.STORED
+                spent += again and (history.checked_at or 0.0) > now - _DAY
+        budget.tune()
+        self._state.allowance = Allowance(per_day, now, spent)
+
+    def _reschedule(self) -> None:
+        """Sets the next visit of every stored page to what it would be had the settings always been these."""
+        revisits = self._state.revisits
+        for page in self._stored():
+            rows = []
+            for site, key, state, history in page:
+                if state == State.STORED:
+                    rate = rate_of(history, revisits.guess)
+                    at = history.last_good
+                    due = revisits.first(at, key) if rate is None else revisits.following(at, key, rate)
+                    rows.append((never(due), site, key))
+            self._writer.many(self._set_due, rows)
+
+    def _stored(self) -> Iterator[list[tuple[int, int, int, History]]]:
+        """Site, key, state and history of every URL that has a version, some at a time."""
+        site, key = 0, 0
+        while rows := self._writer.rows(self._histories, site, key, _PAGE):
+            yield [(row[0], row[1], row[2], History._make(row[3:])) for row in rows]
+            site, key = rows[-1][:2]
 
     def waiting(self) -> tuple[dict[str, int], float | None]:
         left = {State(state).word: number for state, number in self._writer.rows(self._left)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.refresh.budget import Allowance, Budget
+from parcahyd.refresh.schedule import Revisits
 
 __all__ = ["RunState"]
 
@@ -18,6 +20,10 @@ class RunState:
         self.run = 0
         self.started_at = 0.0
         self.work = WorkConf()
+        self.revisits = Revisits(self.work)
+        self.budget: Budget | None = None
+        """None where there is no RevisitsPerDay."""
+        self.allowance: Allowance | None = None
         self.visits: dict[int, int] = {}
         """The open visits and their sites. A record of any other visit is late and changes nothing."""
         self.blanked: set[int] = set()
@@ -30,6 +36,9 @@ class RunState:
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
         self.run, self.work, self.started_at = run, work, now
+        self.revisits = Revisits(work)
+        self.budget = Budget(work.RevisitsPerDay, self.revisits) if work.RevisitsPerDay else None
+        self.allowance = Allowance(work.RevisitsPerDay, now) if work.RevisitsPerDay else None
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()

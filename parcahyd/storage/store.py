@@ -107,6 +107,7 @@ class Store:
             self._state.start(number, configuration.work, now)
             orphans = self._leases.visited()
             self._leases.recover(orphans, now, {})
+            self._runs.count_pages(now)
             self._runs.apply(changed, now)
             return RunStart(
                 run=number,
@@ -223,6 +224,7 @@ class Store:
             self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
+        self._pages.committed()
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)

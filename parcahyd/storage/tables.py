@@ -196,6 +196,9 @@ urls = Table(
     Column("checks", Integer, nullable=False, server_default=_ZERO),
     Column("changes", Integer, nullable=False, server_default=_ZERO),
     Column("changed_at", Double),
+    Column("confirmed_at", Double),  # the last check that found it there, changed or not
+    Column("change_weight", Double),  # what is known of its rate of change (refresh.change_rate); null: nothing yet
+    Column("change_span", Double),
     Column("detail", Text),
     sqlite_with_rowid=False,
 )

@@ -39,9 +39,6 @@ class UrlRow(NamedTuple):
     seed: bool
     document_id: int | None
     fetch_id: int | None
-    checks: int
-    changes: int
-    changed_at: float | None
 
 
 class Ledger:

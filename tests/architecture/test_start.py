@@ -38,7 +38,7 @@ def crawl(now):
         (first, second), _ = store.lease(2, now, now, 10, 10)
         store.assign({first.visit: "192.0.2.1"})
         seen = {"internal": ("/x",), "external": ("http://c.example/",)}
-        page = PageRecord(first.visit, first.site, key_of("/"), "/", 0, 0, True, now, now + 1, 200, "192.0.2.1", b"", **seen)
+        page = PageRecord(first.visit, first.site, key_of("/"), "/", 0, 0, True, now, 200, "192.0.2.1", b"", **seen)
         store.store_extern([ExternRecord(first.visit, 1, page.external)], now)
         store.store_documents([pack(page, 1, True)], now)
         gone = (int(State.GONE), Reason.MISSING.word, now, 1)

@@ -685,3 +685,11 @@ def test_loading_leaves_heavy_libraries_alone() -> None:
 
 def test_what_is_exported() -> None:
     assert loading.__all__ == ["Statement", "load", "seed_problem", "statements"]
+
+
+def test_a_least_above_its_most_is_refused_with_both_places(folder: Folder) -> None:
+    crossed = folder(work_conf="RevisitMin = 60\nRevisitMax = 30\n")
+    assert refusal(crossed).startswith("WorkConf.toml, line 1 and WorkConf.toml, line 2: RevisitMin is more than RevisitMax")
+    assert load(crossed, ["Work.RevisitMax=60"]).work.revisit_max == 60
+    assert load(folder(work_conf="RevisitMin = 9e9\n")).work.revisit_max == 9e9
+    assert load(folder(work_conf="RevisitAfter = 48\n")).work.revisit_min == 2

@@ -25,8 +25,8 @@ from parcahyd.core.records import (
 
 RECORDS: list[BufferRecord] = [
     ExternRecord(1, 2, ("http://x.example/",)),
-    PageRecord(1, 2, 3, "/", 0, 0, True, 1.0, 2.0, 200, "192.0.2.1", b"A: b\r\n", body=b"\x00\xff", internal=("/a",)),
-    UnchangedRecord(1, 2, 3, "/", 1.0, 2.0, 304, '"e"'),
+    PageRecord(1, 2, 3, "/", 0, 0, True, 1.0, 200, "192.0.2.1", b"A: b\r\n", body=b"\x00\xff", internal=("/a",)),
+    UnchangedRecord(1, 2, 3, "/", 1.0, 304, '"e"'),
     SiteRecord(1, 2, RobotsFact(RobotsStatus.FOUND, b"x", 1.0, 2.0)),
     ErrandRecord(1, 2, 3, "/robots.txt", RobotsFact(RobotsStatus.ABSENT)),
     BadRecord(1, 2, -3, "/", 0, 0, False, 1.0, 2, "connect", 3.0, 1),

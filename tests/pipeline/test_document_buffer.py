@@ -13,7 +13,7 @@ def buffer() -> DocumentBuffer[BufferRecord]:
 
 
 def unchanged(visit: int, key: int) -> UnchangedRecord:
-    return UnchangedRecord(visit, 1, key, "/", 0.0, 0.0, 304)
+    return UnchangedRecord(visit, 1, key, "/", 0.0, 304)
 
 
 def bad(visit: int) -> BadRecord:

@@ -91,7 +91,7 @@ class Bench:
             self.database.settle()
 
     def put(self, key: int) -> None:
-        self.buffer.put(UnchangedRecord(7, 1, key, "/", 0.0, 0.0, 304), 10, sender=3)
+        self.buffer.put(UnchangedRecord(7, 1, key, "/", 0.0, 304), 10, sender=3)
 
 
 def keys(batches: list[tuple[BufferQueue, list[BufferRecord]]]) -> list[int]:

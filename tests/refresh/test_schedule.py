@@ -9,7 +9,6 @@ from parcahyd.refresh.schedule import Schedule
 
 def test_times_follow_the_settings() -> None:
     schedule = Schedule(WorkConf(RevisitAfter=100.0, RetryDelay=10.0, MaxTries=3))
-    assert schedule.stored(1000.0) == 1100.0
     for tries, seconds in ((1, 10.0), (2, 20.0), (3, 40.0)):
         assert 1000.0 + seconds <= schedule.retry(1000.0, Reason.RESET, tries) <= 1000.0 + 1.25 * seconds
     assert [schedule.is_last_try(tries) for tries in (1, 2, 3)] == [False, False, True]

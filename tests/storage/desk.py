@@ -12,7 +12,7 @@ from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
-from parcahyd.refresh.schedule import NEVER
+from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.storage.opening import Cursor, database_of
 from parcahyd.storage.packing import PackedPage, pack
@@ -120,7 +120,6 @@ class Desk:
             hops=known.hops if known else 0,
             seed=known.seed if known else False,
             fetched_at=self.now,
-            due_at=self.now + REVISIT,
             status=200,
             address="192.0.2.1",
             headers=b"Content-Type: text/html\r\n",
@@ -133,9 +132,7 @@ class Desk:
         return self.page(pair, path, b"", redirect=target, status=301, media_type="", **more)
 
     def unchanged(self, pair: Pair, path: str = "/", **more: Any) -> UnchangedRecord:
-        record = UnchangedRecord(
-            pair.visit, pair.site, self.key_of(path), path, checked_at=self.now, due_at=self.now + REVISIT, status=304
-        )
+        record = UnchangedRecord(pair.visit, pair.site, self.key_of(path), path, checked_at=self.now, status=304)
         return msgspec.structs.replace(record, **more)
 
     def bad(
@@ -169,6 +166,15 @@ class Desk:
         """One page, and the visit is over."""
         self.write(self.page(pair, path, body, **more))
         self.over(pair)
+
+    def first_due(self, path: str = "/") -> float:
+        """When a page is due that is stored now for the first time."""
+        return Revisits(WorkConf(RevisitAfter=REVISIT)).first(self.now, self.key_of(path))
+
+    def set_due(self, path: str, due_at: float | None) -> None:
+        """Puts a URL at a time of the test's choice; its site learns of that when the visit is over."""
+        with self.look.begin() as connection:
+            connection.execute(urls.update().where(urls.c.path == path).values(due_at=due_at))
 
     # --- a look inside --------------------------------------------------------------------------------------------------
 

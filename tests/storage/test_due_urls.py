@@ -27,9 +27,11 @@ def _crawl(desk: Desk) -> None:
             path = f"/{state.word}{number}"
             if state is State.KNOWN:
                 desk.now += dice.randrange(2)
-                desk.write(desk.page(pair, f"/of{path}", depth=dice.randrange(3), due_at=NEVER, internal=(path,)))
+                desk.write(desk.page(pair, f"/of{path}", depth=dice.randrange(3), internal=(path,)))
+                desk.set_due(f"/of{path}", None)
             elif state is State.STORED:
-                desk.write(desk.page(pair, path, due_at=due_at, etag=f'"{number}"'))
+                desk.write(desk.page(pair, path, etag=f'"{number}"'))
+                desk.set_due(path, None if due_at == NEVER else due_at)
             else:
                 due_at = desk.now + 1 if state is State.FAILED and due_at == NEVER else due_at
                 desk.store.store_bad([desk.bad(pair, path, state, _REASONS[state], due_at=due_at)], desk.now)

@@ -19,7 +19,7 @@ _ONCE = {
 }
 """Once in a run, or after a failure: one row, or tables that hold what the user gave and what is being spared."""
 
-_WHEN_SETTINGS_CHANGED = {f"run_rows.{name}" for name in ("readmit", "refuse_deep", "revisit")}
+_WHEN_SETTINGS_CHANGED = {f"run_rows.{name}" for name in ("readmit", "refuse_deep")}
 _AT_THE_END = {"run_rows.left"}
 _PASSES = _ONCE | _WHEN_SETTINGS_CHANGED | _AT_THE_END
 

@@ -9,7 +9,7 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage import reports as module
 from parcahyd.storage.report_records import ReasonCount, RunReport, SiteReport, SparedSite, StatusReport, UrlReport
 from parcahyd.storage.reports import Reports
-from tests.storage.desk import REVISIT, Desk
+from tests.storage.desk import Desk
 
 A = "http://a.example"
 B = "http://b.example:8080"
@@ -133,7 +133,7 @@ def test_every_url_with_what_is_known_of_it(crawled: Desk) -> None:
         seed=False,
         first_seen=crawled.now,
         checked_at=crawled.now,
-        due_at=crawled.now + REVISIT,
+        due_at=crawled.first_due("/other"),
         tries=0,
         length=500,
         media_type="text/html",

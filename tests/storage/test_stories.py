@@ -140,7 +140,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
         checks=1,
         changes=0,
         changed_at=desk.now,
-        next_visit=desk.now + REVISIT,
+        next_visit=desk.first_due(),
         redirect=None,
         document=DocumentReport(
             document=1,

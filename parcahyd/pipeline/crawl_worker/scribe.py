@@ -1,4 +1,4 @@
-"""The scribe writes a visit's records: what came of each URL, and when its next visit is."""
+"""The scribe writes a visit's records: what came of each URL, and when the next try is of one that gave no document."""
 
 from __future__ import annotations
 
@@ -79,7 +79,6 @@ class Scribe:
                 hops=item.hops,
                 seed=item.seed,
                 fetched_at=now,
-                due_at=self._schedule.stored(now),
                 status=result.status,
                 address=self._address,
                 headers=_header_block(result),
@@ -113,7 +112,6 @@ class Scribe:
                 hops=0,
                 seed=False,
                 fetched_at=now,
-                due_at=NEVER,
                 status=200,
                 address=self._address,
                 headers=b"",
@@ -131,7 +129,6 @@ class Scribe:
                 key=item.key,
                 path=item.path,
                 checked_at=now,
-                due_at=self._schedule.stored(now),
                 status=result.status,
                 etag=_validator(result.header("etag")) or item.etag,
                 modified=_validator(result.header("last-modified")) or item.modified,

@@ -154,7 +154,7 @@ class Visit:
 
     def _looked_at_again(self, reason: Reason, now: float) -> float:
         """When a refused URL is looked at again although no setting changed: what a site gave too often may change."""
-        return self._schedule.stored(now) if reason in _MAY_PASS else NEVER
+        return self._schedule.again(now) if reason in _MAY_PASS else NEVER
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
 

@@ -85,6 +85,9 @@ CREATE TABLE urls (
     checks INTEGER DEFAULT 0 NOT NULL,
     changes INTEGER DEFAULT 0 NOT NULL,
     changed_at DOUBLE PRECISION,
+    confirmed_at DOUBLE PRECISION,
+    change_weight DOUBLE PRECISION,
+    change_span DOUBLE PRECISION,
     detail TEXT,
     PRIMARY KEY (site_id, key)
 );
@@ -279,7 +282,7 @@ FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 UPDATE sites SET due_at=%s, again_at=%s WHERE sites.id = %s::BIGINT;
 
 -- url_rows.look_up (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id, urls.checks, urls.changes, urls.changed_at
+SELECT urls.site_id, urls.key, urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
 -- url_rows.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at)
@@ -318,14 +321,27 @@ FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 SELECT count(*) AS count_1
 FROM seeds;
 
--- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at)
-INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, 1, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::BIGINT, %s::INTEGER, %s::INTEGER, %s);
+-- histories.of (firsts, seconds)
+SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
--- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=%s::VARCHAR, depth=%s::INTEGER, hops=%s::INTEGER, seed=%s, priority=%s::INTEGER, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=%s::VARCHAR, modified=%s::VARCHAR, document_id=%s::BIGINT, fetch_id=%s::BIGINT, checks=%s::INTEGER, changes=%s::INTEGER, changed_at=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+-- histories.page (site, after, most)
+SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+FROM urls
+WHERE (urls.site_id, urls.key) > (%s, %s) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%%#%%' ORDER BY urls.site_id, urls.key
+ LIMIT %s::INTEGER OFFSET 0;
 
--- page_batch.confirm (due, answer, at, new_etag, new_modified, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=NULL, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=coalesce(nullif(%s, ''), urls.etag), modified=coalesce(nullif(%s, ''), urls.modified), checks=(urls.checks + 1), detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+-- histories.set_due (due, site, place)
+UPDATE urls SET due_at=%s WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT;
+
+-- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at)
+INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, 1, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::BIGINT, %s::INTEGER, %s::INTEGER, %s, %s);
+
+-- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=%s::VARCHAR, depth=%s::INTEGER, hops=%s::INTEGER, seed=%s, priority=%s::INTEGER, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=%s::VARCHAR, modified=%s::VARCHAR, document_id=%s::BIGINT, fetch_id=%s::BIGINT, checks=%s::INTEGER, changes=%s::INTEGER, changed_at=%s, confirmed_at=%s, change_weight=%s, change_span=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=NULL, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=coalesce(nullif(%s, ''), urls.etag), modified=coalesce(nullif(%s, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=%s, change_weight=%s, change_span=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
 
 -- page_batch.mark_seed (its_site_id, its_key, its_path)
 UPDATE urls SET seed=true WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
@@ -554,6 +570,3 @@ WHERE sites.in_scope);
 
 -- run_rows.refuse_deep (max_depth)
 UPDATE urls SET state=3, reason='depth', due_at=NULL WHERE urls.state IN (0, 2) AND urls.depth > %s::INTEGER;
-
--- run_rows.revisit (after)
-UPDATE urls SET due_at=(urls.checked_at + %s) WHERE urls.state = 1;

@@ -85,6 +85,9 @@ CREATE TABLE urls (
     checks INTEGER DEFAULT 0 NOT NULL,
     changes INTEGER DEFAULT 0 NOT NULL,
     changed_at DOUBLE,
+    confirmed_at DOUBLE,
+    change_weight DOUBLE,
+    change_span DOUBLE,
     detail TEXT,
     PRIMARY KEY (site_id, "key")
 )
@@ -273,7 +276,7 @@ FROM json_each(?) AS each_ids);
 UPDATE sites SET due_at=?, again_at=? WHERE sites.id = ?;
 
 -- url_rows.look_up (pairs)
-SELECT urls.site_id, urls."key", urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id, urls.checks, urls.changes, urls.changed_at
+SELECT urls.site_id, urls."key", urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
@@ -313,14 +316,28 @@ FROM json_each(?) AS each_ids);
 SELECT count(*) AS count_1
 FROM seeds;
 
--- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at)
-INSERT INTO urls (site_id, "key", path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+-- histories.of (pairs)
+SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
+FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
--- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=?, depth=?, hops=?, seed=?, priority=?, due_at=?, tries=0, status=?, checked_at=?, etag=?, modified=?, document_id=?, fetch_id=?, checks=?, changes=?, changed_at=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+-- histories.page (site, after, most)
+SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+FROM urls
+WHERE (urls.site_id, urls."key") > (?, ?) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%#%' ORDER BY urls.site_id, urls."key"
+ LIMIT ? OFFSET 0;
 
--- page_batch.confirm (due, answer, at, new_etag, new_modified, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=NULL, due_at=?, tries=0, status=?, checked_at=?, etag=coalesce(nullif(?, ''), urls.etag), modified=coalesce(nullif(?, ''), urls.modified), checks=(urls.checks + 1), detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+-- histories.set_due (due, site, place)
+UPDATE urls SET due_at=? WHERE urls.site_id = ? AND urls."key" = ?;
+
+-- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at)
+INSERT INTO urls (site_id, "key", path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=?, depth=?, hops=?, seed=?, priority=?, due_at=?, tries=0, status=?, checked_at=?, etag=?, modified=?, document_id=?, fetch_id=?, checks=?, changes=?, changed_at=?, confirmed_at=?, change_weight=?, change_span=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+
+-- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=NULL, due_at=?, tries=0, status=?, checked_at=?, etag=coalesce(nullif(?, ''), urls.etag), modified=coalesce(nullif(?, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=?, change_weight=?, change_span=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
 
 -- page_batch.mark_seed (its_site_id, its_key, its_path)
 UPDATE urls SET seed=1 WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
@@ -550,6 +567,3 @@ WHERE sites.in_scope = 1);
 
 -- run_rows.refuse_deep (max_depth)
 UPDATE urls SET state=3, reason='depth', due_at=NULL WHERE urls.state IN (0, 2) AND urls.depth > ?;
-
--- run_rows.revisit (after)
-UPDATE urls SET due_at=(urls.checked_at + ?) WHERE urls.state = 1;

@@ -16,15 +16,16 @@ _PLACE = ("site_id", "key", "path")
 _WAY = ("reason", "depth", "hops", "seed", "priority")
 _OUTCOME = (
     *("due_at", "status", "checked_at", "etag", "modified"),
-    *("document_id", "fetch_id", "checks", "changes", "changed_at"),
+    *("document_id", "fetch_id", "checks", "changes", "changed_at", "confirmed_at"),
 )
+_RATE = ("change_weight", "change_span")
 _HERE = [urls.c[name] == bindparam(f"its_{name}") for name in _PLACE]
 _ITS_PLACE = tuple(f"its_{name}" for name in _PLACE)
 
 
 def definitions(_: Idiom) -> dict[str, Definition]:
     names = (*_PLACE, *_WAY, "first_seen", *_OUTCOME)
-    changing: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in (*_WAY, *_OUTCOME)}
+    changing: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in (*_WAY, *_OUTCOME, *_RATE)}
     counts = ("urls", "pages", "bytes")
     return {
         "insert": Definition(insert(urls).values({"state": STORED, **{name: bindparam(name) for name in names}}), *names),
@@ -59,8 +60,9 @@ def _confirm() -> Definition:
         "checked_at": bindparam("at"),
         **fresh,
         "checks": urls.c.checks + ONE,
+        "confirmed_at": bindparam("again_at"),
+        **{name: bindparam(f"new_{name}") for name in _RATE},
         "detail": null(),
     }
-    return Definition(
-        update(urls).where(*_HERE).values(confirmed), "due", "answer", "at", "new_etag", "new_modified", *_ITS_PLACE
-    )
+    told = ("due", "answer", "at", "new_etag", "new_modified", "again_at", *(f"new_{name}" for name in _RATE))
+    return Definition(update(urls).where(*_HERE).values(confirmed), *told, *_ITS_PLACE)

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, func, null, select, update
 from parcahyd.core.life_cycle import Reason
 from parcahyd.storage.statements.definition import ONE, ZERO, Definition, inserting, limited, word
 from parcahyd.storage.statements.idioms import Idiom
-from parcahyd.storage.tables import FAILED, KNOWN, REFUSED, STORED, runs, sites, urls
+from parcahyd.storage.tables import FAILED, KNOWN, REFUSED, runs, sites, urls
 
 __all__ = ["definitions"]
 
@@ -44,9 +44,5 @@ def _settings(idiom: Idiom) -> dict[str, Definition]:
         "refuse_deep": Definition(
             update(urls).where(urls.c.state.in_((KNOWN, FAILED)), urls.c.depth > bindparam("max_depth")).values(refused),
             "max_depth",
-        ),
-        # Null added to a time is null: never again.
-        "revisit": Definition(
-            update(urls).where(urls.c.state == STORED).values(due_at=urls.c.checked_at + bindparam("after")), "after"
         ),
     }

@@ -1,0 +1,73 @@
+"""What a stored copy is worth after a while, and what a visit adds to that.
+
+The measures are those of Cho and Garcia-Molina ("Effective page refresh policies for Web crawlers", 2003). A copy
+is fresh until its page changes; its age counts from then. Everything here is an expectation under what is known of the page's
+rate, so a page that is hardly known is not treated as if its rate were certain.
+"""
+
+from __future__ import annotations
+
+from math import exp, expm1, log1p, sqrt
+
+from parcahyd.refresh.change_rate import ChangeRate
+
+__all__ = ["expected_age", "fresh_seconds", "gain", "interval_of_gain"]
+
+_STEPS = 30
+_CLOSE = 0.003
+_SHORTEST = 1e-3
+_TINY = 1e-5
+
+
+def fresh_seconds(rate: ChangeRate, seconds: float) -> float:
+    """For how many of so many seconds since a check the copy is fresh."""
+    weight, span = rate
+    if not seconds > 0:
+        return 0.0
+    power = log1p(seconds / span)
+    lower = weight - 1
+    if abs(lower) * power < _TINY:
+        return min(seconds, span * power)
+    return min(seconds, span * -expm1(-lower * power) / lower)
+
+
+def expected_age(rate: ChangeRate, seconds: float) -> float:
+    """For how many seconds, so many after a check, the page has been newer than its copy."""
+    return max(0.0, seconds - fresh_seconds(rate, seconds))
+
+
+def gain(rate: ChangeRate, interval: float) -> float:
+    """What one visit more adds to a page that is visited after every such interval, in seconds of freshness.
+
+    It grows with the interval. For a page that changes faster than it can be visited it stays small: visiting that one
+    adds less than visiting a slow one, however often it changes.
+    """
+    weight, span = rate
+    share = interval / span
+    if share < _TINY:
+        return span * weight * share * share / 2
+    return max(0.0, fresh_seconds(rate, interval) - interval * exp(-weight * log1p(share)))
+
+
+def interval_of_gain(rate: ChangeRate, value: float, shortest: float, longest: float) -> float:
+    """The interval at which a visit adds `value`, between the two: all pages at one value make the most of their visits."""
+    if not shortest < longest or gain(rate, shortest) >= value:
+        return shortest
+    if gain(rate, longest) <= value:
+        return longest
+    low, high, interval = shortest, longest, sqrt(2 * value * rate.span / rate.weight)
+    for _ in range(_STEPS):
+        if not low < interval < high:
+            interval = sqrt(max(low, _SHORTEST) * high)
+        missing = value - gain(rate, interval)
+        if missing > 0:
+            low = interval
+        else:
+            high = interval
+        if abs(missing) < _CLOSE * value:
+            break
+        # Newton's step for the logarithm of the interval: its gain grows by interval * slope with it.
+        share = interval / rate.span
+        slope = rate.weight * share * exp(-(rate.weight + 1) * log1p(share))
+        interval *= exp(min(1.0, max(-1.0, missing / (interval * slope)))) if slope > 0 else 2.0
+    return min(longest, max(shortest, interval))
