@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from parcahyd.config.schema import MapConf, WorkConf
     from parcahyd.core.documents import Expander, Recognizer, Summarizer
-    from parcahyd.core.ports import Downloader, Resolver
+    from parcahyd.core.ports import Downloader, Order, Resolver
 
+    OrderFactory = Callable[[WorkConf], Order]
     ResolverFactory = Callable[[MapConf], Resolver]
     DownloaderFactory = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]
     RecognizerFactory = Callable[[WorkConf], Recognizer]
@@ -47,6 +48,15 @@ class HookSpecs:
         """Downloaders by the name that `DownloaderClass` may give; a factory takes the work configuration and the loop.
 
         The factory runs once in each Crawl Worker process.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_orders(self) -> dict[str, OrderFactory]:
+        """Orders of visiting by the name that `Order` may give; a factory takes the work configuration.
+
+        The factory runs once in the coordinator, which asks for `visit_pages`, and once in Update Database, which asks
+        `first` and `again` for every link that is new.
         """
         raise NotImplementedError
 

@@ -22,11 +22,12 @@ import pluggy
 from parcahyd.config.schema import Configuration
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginNotFound, UserMistake
-from parcahyd.core.ports import Downloader, Resolver
+from parcahyd.core.ports import Downloader, Order, Resolver
 from parcahyd.formats import shipped_formats
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net import shipped_plugins
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
+from parcahyd.storage import shipped_orders
 
 if TYPE_CHECKING:
     import asyncio
@@ -40,17 +41,19 @@ __all__ = ["PluginManager", "PluginReport", "Tools"]
 _BUILT_IN = "built-in"
 _RESOLVERS = "parcahyd_resolvers"
 _DOWNLOADERS = "parcahyd_downloaders"
+_ORDERS = "parcahyd_orders"
 _RECOGNIZERS = "parcahyd_recognizers"
 _SUMMARIZERS = "parcahyd_summarizers"
 _EXPANDERS = "parcahyd_expanders"
 _KINDS = {
     _RESOLVERS: "resolver",
     _DOWNLOADERS: "downloader",
+    _ORDERS: "order",
     _RECOGNIZERS: "recognizer",
     _SUMMARIZERS: "summarizer",
     _EXPANDERS: "expander",
 }
-_SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass"}
+_SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass", _ORDERS: "Order"}
 
 
 class PluginReport(msgspec.Struct, frozen=True):
@@ -140,6 +143,13 @@ class PluginManager:
         guard = GuardedDownloader if offer.found == _BUILT_IN else StrictDownloader
         return guard(name, downloader, loop)
 
+    def order(self) -> Order:
+        """The order of visiting that Order names, newly made."""
+        name, offer = self._chosen(_ORDERS)
+        order: Order = self._made(_ORDERS, name, offer, self._configuration.work)
+        _require(order, Order, _ORDERS, name, offer)
+        return order
+
     def tools(self, report: Callable[[str], None]) -> Tools:
         """What reads documents, together; `report` gets a sentence for each mistake of a plugin."""
         return Tools(self, report)
@@ -178,6 +188,7 @@ class PluginManager:
     def _register_built_in(self) -> None:
         self._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
         self._register(shipped_formats, "parcahyd.formats", _BUILT_IN)
+        self._register(shipped_orders, "parcahyd.storage", _BUILT_IN)
 
     def _register(self, plugin: object, name: str, found: str) -> None:
         if inspect.isclass(plugin):
@@ -241,7 +252,8 @@ class PluginManager:
 
     def _named(self, hook: str) -> str:
         conf = self._configuration
-        return conf.map.DnsResolverClass if hook == _RESOLVERS else conf.work.DownloaderClass
+        named = {_RESOLVERS: conf.map.DnsResolverClass, _DOWNLOADERS: conf.work.DownloaderClass, _ORDERS: conf.work.Order}
+        return named[hook]
 
     def _chosen(self, hook: str) -> tuple[str, _Offer]:
         name, offers = self._named(hook), self._offers[hook]

@@ -75,9 +75,10 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         workers=host.workers,
         argument_url=work.ArgumentUrl,
         open_sites=work.OpenSites,
-        visit_pages=work.VisitPages,
+        visit_pages=host.visit_pages,
         max_pages=work.MaxPages,
         pauses=ready.pauses,
+        host_share=work.HostShare,
     )
 
     signals.wire(Signal.SOMETHING_TO_MAP, mapping_manager.run)

@@ -109,6 +109,20 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     Cookies: Annotated[bool, _says("Send cookies back to the site that set them, for as long as a worker runs.")] = False
     Http2: Annotated[bool, _says("Speak HTTP/2 with servers that offer it over TLS.")] = True
     Seeds: Annotated[tuple[str, ...], _says("URLs that the crawl starts from; --seed adds to them.")] = ()
+    Order: Annotated[
+        str,
+        _says(
+            'In which order a site\'s pages are asked for: "depth", breadth first; "in-links", those first that most visits '
+            'met; "fair", breadth first in short visits; or another plugin\'s name.'
+        ),
+    ] = "depth"
+    HostShare: Annotated[
+        Annotated[float, Meta(ge=0, le=1)],
+        _says(
+            "A host that got more than this share of an hour's requests (and twice an even one) waits for others; "
+            "0: none has to."
+        ),
+    ] = 0.002
     Scope: Annotated[
         Literal["site", "domain", "any"],
         _says(

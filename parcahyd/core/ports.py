@@ -18,6 +18,7 @@ __all__ = [
     "DownloadRequest",
     "DownloadResult",
     "Downloader",
+    "Order",
     "RequestOptions",
     "Resolution",
     "Resolver",
@@ -138,6 +139,21 @@ class DownloadResult(msgspec.Struct, gc=False):
             if known.lower() == name:
                 return value
         return ""
+
+
+@runtime_checkable
+class Order(Protocol):
+    """Says which of a site's known URLs come first: those with the smallest priority. `visit_pages` shortens visits."""
+
+    visit_pages: int | None
+
+    def first(self, path: str, depth: int) -> int:
+        """The priority of a URL that was seen for the first time, so many links away from a seed."""
+        ...
+
+    def again(self, priority: int) -> int:
+        """Its priority when it is seen once more while it still waits."""
+        ...
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ import msgspec
 
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Assignment, Pause, ResolvedPair
+from parcahyd.rules.shares import Shares
 
 __all__ = ["CrawlManager"]
 
@@ -69,6 +70,7 @@ class CrawlManager:
         visit_pages: int,
         max_pages: int | None,
         pauses: Iterable[Pause] = (),
+        host_share: float = 0.0,
     ) -> None:
         self._source = source
         self._clock = clock
@@ -77,6 +79,7 @@ class CrawlManager:
         self._open_sites = open_sites
         self._visit_pages = visit_pages
         self._pages_left = max_pages
+        self._shares = Shares(host_share)
         self._room = [open_sites] * workers
         self._owners: dict[str, _Owner] = {}
         self._visits: dict[int, _OpenVisit] = {}
@@ -96,6 +99,8 @@ class CrawlManager:
             for group, resolved in self._source.heads():
                 if self._pages_left == 0:
                     break
+                if self._visits and self._shares.is_exceeded_by(resolved.pair.host):
+                    continue  # It stays where it is until others had their turn.
                 choice = self._choose(resolved)
                 if choice is None:
                     continue
@@ -109,10 +114,12 @@ class CrawlManager:
             for worker, rest in sets.items():
                 self._assign(worker, tuple(rest))
 
-    def request_processed(self, visit: int, pages: int, pauses: Iterable[Pause]) -> None:
+    def request_processed(self, visit: int, pages: int, pauses: Iterable[Pause], requests: int = 0) -> None:
         """A worker has finished a visit; it used `pages` of its allowance."""
-        self._close(visit, pages)
         now = self._clock.now()
+        if requests and visit in self._visits:
+            self._shares.count(self._visits[visit].subjects[0].removeprefix("host "), requests, now)
+        self._close(visit, pages)
         self._pauses.update((pause.subject, pause) for pause in pauses if pause.not_before > now or pause.failures)
         if len(self._pauses) > _PAUSES_KEPT:
             self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}

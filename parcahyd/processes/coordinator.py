@@ -87,6 +87,7 @@ class CoordinatorHost(Protocol):
 
     clock: Clock
     workers: int
+    visit_pages: int
 
     def ask_for_leases(self, request: LeaseRequest) -> None: ...
 
@@ -118,6 +119,7 @@ class Coordinator:
     ) -> None:
         self.clock: Clock = SystemClock()
         self.workers = configuration.work.MaxInstances or usable_cores()
+        self.visit_pages = configuration.work.VisitPages
         self._configuration = configuration
         self._encoded = msgspec.msgpack.encode(configuration)
         self._seeds = (*configuration.work.Seeds, *seeds)
@@ -167,7 +169,9 @@ class Coordinator:
         from parcahyd.rules.host_rules import HostRules
 
         HostRules(self._configuration.work, os.environ)  # Complains here and now about variables that are not set.
-        return PluginManager.load(self._configuration).resolver()
+        plugins = PluginManager.load(self._configuration)
+        self.visit_pages = min(self.visit_pages, plugins.order().visit_pages or self.visit_pages)
+        return plugins.resolver()
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
 
@@ -307,7 +311,7 @@ class Coordinator:
         if isinstance(message, RequestProcessed):
             if self._boxes is not None:
                 self._chronicle.requests += message.requests
-                self._boxes.crawl_manager.request_processed(message.visit, message.pages, message.pauses)
+                self._boxes.crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests)
                 self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
                 self._look()
         elif isinstance(message, Report):

@@ -52,6 +52,7 @@ from parcahyd.core.records import (
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
+from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
@@ -352,6 +353,10 @@ class UpdateDatabaseProcess:
             now = self._clock.now()
             self.writer.store = store = self._open_store(database_url(configuration))
             store.claim()
+            if configuration.work.Order != BREADTH_FIRST:
+                from parcahyd.plugin_manager import PluginManager
+
+                store.set_order(PluginManager.load(configuration).order())
             start = store.begin_run(configuration, now)
             if message.seeds:
                 store.add_seeds(message.seeds, now)

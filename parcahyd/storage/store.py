@@ -15,6 +15,7 @@ import msgspec
 from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import Written
 from parcahyd.core.errors import UserMistake
+from parcahyd.core.ports import Order
 from parcahyd.core.records import (
     BadRecord,
     ErrandRecord,
@@ -82,6 +83,10 @@ class Store:
 
     def close(self) -> None:
         self._writer.close()
+
+    def set_order(self, order: Order) -> None:
+        """From now on this says which known URLs come first; without it, those nearest to a seed do."""
+        self._urls.order = order
 
     def __enter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.ports import Order
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.writer import Writer
@@ -39,6 +40,7 @@ class UrlRow(NamedTuple):
     seed: bool
     document_id: int | None
     fetch_id: int | None
+    priority: int
 
 
 class Ledger:
@@ -70,6 +72,9 @@ class UrlRows:
         self._state = state
         self._sites = sites
         self.key_of = key_of
+        self.order: Order | None = None
+        """Whoever says which URLs come first; None: breadth first, at no cost."""
+        self._seen_again = writer.statements["url_rows.seen_again"]
         self._look_up = writer.statements["url_rows.look_up"]
         self._insert = writer.statements["url_rows.insert"]
         self._nearer = writer.statements["url_rows.nearer"]
@@ -99,6 +104,8 @@ class UrlRows:
             sightings = sorted(sightings, key=_depth)
         new: list[tuple[Any, ...]] = []
         nearer: list[tuple[Any, ...]] = []
+        again: list[tuple[Any, ...]] = []
+        order = self.order
         rows, taken = ledger.rows, ledger.taken
         max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
         for site, key, path, depth, hops, refusal, seed in sightings:
@@ -111,20 +118,27 @@ class UrlRows:
                 if row is not None:
                     if not refusal and self._is_nearer(row, depth, hops):
                         taken[place] = path
-                        nearer.append((depth, hops, depth, now, site, key, path))
+                        nearer.append((depth, hops, self._priority(path, depth), now, site, key, path))
+                    elif order is not None and row.state == _KNOWN:
+                        again.append((order.again(row.priority), site, key, path))
                     continue
             taken[place] = path
             if not refusal and depth <= max_depth and hops <= max_hops:
-                new.append((site, key, path, _KNOWN, None, depth, hops, seed, depth, now, now))
+                priority = depth if order is None else order.first(path, depth)
+                new.append((site, key, path, _KNOWN, None, depth, hops, seed, priority, now, now))
             else:
                 reason = refusal or self._too_far(depth, hops)
                 new.append((site, key, path, _REFUSED, reason, depth, hops, seed, depth, now, None))
         self._writer.many(self._insert, new)
         self._writer.many(self._nearer, nearer)
+        self._writer.many(self._seen_again, again)
         waiting = {row[0] for row in new if row[4] is None}
         waiting.update(row[4] for row in nearer)
         self._sites.gained(Counter(row[0] for row in new), waiting, now)
         return len(new)
+
+    def _priority(self, path: str, depth: int) -> int:
+        return depth if self.order is None else self.order.first(path, depth)
 
     def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:

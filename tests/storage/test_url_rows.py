@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord
+from parcahyd.rules.orders import ByInLinks
 from parcahyd.storage.tables import sites, urls
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
+B = "http://b.example"
 TOP = 2**63 - 1
 
 
@@ -155,3 +158,13 @@ def test_options_of_the_canonical_form_hold_for_seeds_and_redirects(desk: Desk) 
     assert [due.path for due in pair.urls] == ["/?a=2&b=1"]
     desk.write(desk.redirect(pair, "/?a=2&b=1", f"{A}/next?utm_medium=y"))
     assert set(desk.states()) == {f"{A}/?a=2&b=1", f"{A}/next"}
+
+
+def test_an_order_of_ones_own_decides_which_urls_come_first(desk: Desk) -> None:
+    desk.begin()
+    desk.store.set_order(ByInLinks(WorkConf()))
+    desk.seed(f"{A}/", f"{B}/", "http://c.example/")
+    desk.crawl(desk.visit(A), internal=("/1", "/2", "/3"))
+    for origin, found in ((B, (f"{A}/2", f"{A}/3")), ("http://c.example", (f"{A}/3",))):
+        desk.crawl(desk.visit(origin), external=found)
+    assert [url.path for url in desk.visit(A).urls] == ["/3", "/2", "/1"]

@@ -30,6 +30,7 @@ from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.canonical_url import Joiner, canonical
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings
+from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
@@ -437,7 +438,7 @@ class Visit:
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
         limit = self._work.MaxDepth
-        if not self._known.is_whole or (limit is not None and depth > limit):
+        if not self._known.is_whole or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
         count = min(len(found), self._room.urls, self._pages_left - len(self._local_q))
         if count > 0:

@@ -282,7 +282,7 @@ FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 UPDATE sites SET due_at=%s, again_at=%s WHERE sites.id = %s::BIGINT;
 
 -- url_rows.look_up (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id
+SELECT urls.site_id, urls.key, urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id, urls.priority
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
 -- url_rows.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at)
@@ -290,6 +290,9 @@ INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority
 
 -- url_rows.nearer (links, redirects, order, now, site, place, text)
 UPDATE urls SET state=0, reason=NULL, depth=%s::INTEGER, hops=%s::INTEGER, priority=%s::INTEGER, due_at=coalesce(urls.due_at, %s) WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+
+-- url_rows.seen_again (order, site, place, text)
+UPDATE urls SET priority=%s::INTEGER WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR AND urls.state = 0;
 
 -- url_rows.any ()
 SELECT urls.key

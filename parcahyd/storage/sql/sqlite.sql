@@ -276,7 +276,7 @@ FROM json_each(?) AS each_ids);
 UPDATE sites SET due_at=?, again_at=? WHERE sites.id = ?;
 
 -- url_rows.look_up (pairs)
-SELECT urls.site_id, urls."key", urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id
+SELECT urls.site_id, urls."key", urls.path, urls.state, urls.reason, urls.depth, urls.hops, urls.seed, urls.document_id, urls.fetch_id, urls.priority
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
@@ -285,6 +285,9 @@ INSERT INTO urls (site_id, "key", path, state, reason, depth, hops, seed, priori
 
 -- url_rows.nearer (links, redirects, order, now, site, place, text)
 UPDATE urls SET state=0, reason=NULL, depth=?, hops=?, priority=?, due_at=coalesce(urls.due_at, ?) WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+
+-- url_rows.seen_again (order, site, place, text)
+UPDATE urls SET priority=? WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ? AND urls.state = 0;
 
 -- url_rows.any ()
 SELECT urls."key"

@@ -35,5 +35,9 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
             update(urls).where(*place).values(nearer),
             *("links", "redirects", "order", "now", "site", "place", "text"),
         ),
+        "seen_again": Definition(
+            update(urls).where(*place, urls.c.state == KNOWN).values(priority=bindparam("order")),
+            *("order", "site", "place", "text"),
+        ),
         "any": Definition(limited(select(urls.c.key), ONE)),
     }
