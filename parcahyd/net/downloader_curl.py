@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pycurl
 
@@ -20,11 +21,12 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.certificate_authorities import authorities_file
-from parcahyd.net.cookie_jar import CookieJar
-from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
 from parcahyd.net.curl_transfer import Done, Transfer
 from parcahyd.net.patience import Patience
+
+if TYPE_CHECKING:
+    from parcahyd.net.cookie_jar import CookieJar
 
 __all__ = ["CurlDownloader"]
 
@@ -56,7 +58,7 @@ class CurlDownloader:
         # Handles with options of their own are kept apart, so that a password or a proxy never waits on a handle for strangers.
         # There are as many kinds as the user's rules make.
         self._idle_with: dict[RequestOptions, list[Transfer]] = {}
-        self._jar = CookieJar()
+        self._jar: CookieJar | None = None
         self._patience = Patience(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
         self._closed = False
         self._wake_soon = False
@@ -117,12 +119,17 @@ class CurlDownloader:
         return self._idle if options == GENERAL else self._idle_with.setdefault(options, [])
 
     def _make(self, options: RequestOptions, pool: list[Transfer]) -> Transfer:
-        if pool is self._idle:
-            transfer = Transfer(self._conf, self._authorities)
-        else:
-            transfer = OptionedTransfer(self._conf, self._authorities, options, self._jar)
+        transfer = Transfer(self._conf, self._authorities) if pool is self._idle else self._with_options(options)
         transfer.pool = pool
         return transfer
+
+    def _with_options(self, options: RequestOptions) -> Transfer:
+        from parcahyd.net.cookie_jar import CookieJar  # Only where the user has rules for hosts.
+        from parcahyd.net.curl_options import OptionedTransfer
+
+        if self._jar is None:
+            self._jar = CookieJar()
+        return OptionedTransfer(self._conf, self._authorities, options, self._jar)
 
     def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
         self._sockets.watch(wanted, descriptor)

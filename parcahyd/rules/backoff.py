@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 
 from parcahyd.core.life_cycle import Reason
@@ -44,6 +43,8 @@ def retry_after(header: str, now: float) -> float | None:
     text = header[:_LONGEST_HEADER].strip()
     if _SECONDS.fullmatch(text):
         return float(text)
+    from email.utils import parsedate_to_datetime  # Hardly anybody sends a date.
+
     try:
         moment = parsedate_to_datetime(text).timestamp()
     except (ValueError, TypeError, OverflowError):

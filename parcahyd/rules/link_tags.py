@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from parcahyd.rules.directives import MAX_LENGTH, MAX_RULES, speaks_to_robots
-from parcahyd.rules.query_encoding import query_encoded
 
 __all__ = ["CARRIERS", "MAX_HREF", "MAX_LINKS", "Carrier", "Sink"]
 
@@ -79,6 +78,8 @@ class Sink:
         if len(href) > MAX_HREF or (where is self.embedded and href[:5].lower() == "data:"):
             return
         if self.charset:
+            from parcahyd.rules.query_encoding import query_encoded  # Documents that are not UTF-8 are few.
+
             href = query_encoded(href, self.charset)
         nofollow = rel is not None and "nofollow" in rel.lower().split()
         if where is not None and not nofollow:

@@ -33,6 +33,11 @@ class AddressCare:
         self._faults: dict[str, list[int]] = {}
         self._failures: dict[str, int] = {}
 
+    @property
+    def is_concerned(self) -> bool:
+        """Whether an answer is news: somewhere, requests got none before."""
+        return bool(self._faults or self._failures)
+
     def failures(self, address: str) -> int:
         """How often in a row the address was left alone for its silence."""
         return self._failures.get(address, 0)

@@ -16,13 +16,10 @@ from parcahyd.core.documents import Member, Summary
 from parcahyd.core.life_cycle import Reason
 from parcahyd.rules.brief import brief
 from parcahyd.rules.directives import Directive, header_directives
-from parcahyd.rules.link_header import add_header_links
 from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.robots import product_token
-from parcahyd.rules.sitemap import Kind, read_sitemap
-from parcahyd.rules.xml_links import read_xml_links
 
 __all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
 
@@ -32,6 +29,7 @@ _ON_THE_SPOT = 64 * 1024
 _XHTML = "application/xhtml+xml"
 _XML = frozenset(("text/xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml"))
 _SPOKEN = frozenset(("x-robots-tag", "link"))
+_INITIALS = frozenset("lLxX")
 _WORDS = {"noindex": Directive.NOINDEX, "nofollow": Directive.NOFOLLOW, "noarchive": Directive.NOARCHIVE}
 
 
@@ -126,12 +124,14 @@ class DocumentReader:
 
     def heed(self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, now: float) -> Directive:
         """What the page asks of robots, in its headers and in itself; links of its headers are added to its own."""
-        spoken = [(name.lower(), value) for name, value in headers if name.lower() in _SPOKEN]
+        spoken = [(name.lower(), value) for name, value in headers if name[0] in _INITIALS and name.lower() in _SPOKEN]
         asked = Directive(0)
         if spoken:
             asked |= header_directives([value for name, value in spoken if name == "x-robots-tag"], self._token, now)
             found = [value for name, value in spoken if name == "link"]
             if found and links is not None:
+                from parcahyd.rules.link_header import add_header_links  # As other formats: not every site has them.
+
                 add_header_links(links, found, url)
         if links is not None and links.robots:
             asked |= links.directives(self._token, now)
@@ -155,6 +155,9 @@ def _is_xml(media_type: str) -> bool:
 
 
 def _read_other(body: bytes, media_type: str, charset: str, is_sitemap: bool) -> Reading:
+    from parcahyd.rules.sitemap import Kind, read_sitemap
+    from parcahyd.rules.xml_links import read_xml_links
+
     if is_sitemap or (_is_xml(media_type) and media_type != _XHTML):
         sitemap = read_sitemap(body, media_type, charset)
         if sitemap.kind is not Kind.NONE:

@@ -35,7 +35,6 @@ from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
-from parcahyd.rules.sitemap_walk import MAX_SITEMAPS
 from parcahyd.rules.traps.guards import mark_of_bytes
 
 __all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
@@ -272,7 +271,7 @@ class Visit:
             if ask.item is not None:
                 self._came_to_nothing(ask.item)
             return
-        if self._is_nobody_home(result):
+        if result.fault is not None and self._is_nobody_home(result):
             self._try_next_address(now)
             return
         failed = _FOREIGN_PEER if foreign_peer else None
@@ -285,7 +284,7 @@ class Visit:
 
     def _is_nobody_home(self, result: DownloadResult) -> bool:
         """Whether the visit's first request found nobody, and the host has an address whose turn has not come yet."""
-        if result.fault is None or self.requests != 1 or self.failures + 1 >= len(self.assignment.addresses):
+        if self.requests != 1 or self.failures + 1 >= len(self.assignment.addresses):
             return False
         return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
 
@@ -416,6 +415,8 @@ class Visit:
 
     def _note_sitemaps(self, urls: Iterable[str | None]) -> list[str]:
         """Remembers which paths of this site are sitemaps, as far as one site may have them; gives those that are new."""
+        from parcahyd.rules.sitemap_walk import MAX_SITEMAPS  # Most sites name no sitemap.
+
         new = []
         for url in urls:
             if url is not None and url.startswith(self.origin + "/") and len(self._sitemaps) < MAX_SITEMAPS:

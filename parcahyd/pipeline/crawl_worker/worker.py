@@ -218,9 +218,8 @@ class CrawlWorker:
             self._misbehaved(visit.stumbled(ask, error, now))
         if pace.delay != delay:
             self._turnstile.set_pace(visit, pace.delay)
-        if visit.asked_until:
-            self._heed_wish(visit, now)
-        self._listen(visit, result, now)
+        if visit.asked_until or result.fault is not None or self._care.is_concerned:
+            self._listen(visit, result, now)
         if ready is not None and visit.ready is None:
             self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
         elif ready is None and visit.ready is not None:
@@ -248,7 +247,9 @@ class CrawlWorker:
         self._aside(read, was_read)
 
     def _listen(self, visit: Visit, result: DownloadResult, now: float) -> None:
-        """Whether anybody answers at the visit's address."""
+        """What the answer, or its absence, says about the visit's host and address."""
+        if visit.asked_until:
+            self._heed_wish(visit, now)
         if result.fault is None:
             self._care.answered(visit.address)
         elif result.fault in _SILENCE:
