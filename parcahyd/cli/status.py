@@ -23,8 +23,9 @@ _TOP = 10
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
+@click.option("--freshness", is_flag=True, help="Also how fresh the pages are; reads every URL, seconds for each million.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, freshness: bool) -> None:
     """Show what is stored, what waits, and how the last run went.
 
     It only reads, and may be asked while a crawl runs.
@@ -32,6 +33,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     \b
     Examples:
       parcahyd status
+      parcahyd status --freshness
       parcahyd status --conf conf/ --json
     """
     configuration = read_configuration(folder, overrides)
@@ -40,14 +42,22 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     now = time.time()
     with open_reports(configuration) as reports:
         status = reports.status(now, top=_TOP)
+        fresh = reports.freshness(now, configuration.work) if freshness else None
     if as_json:
         import msgspec
 
         told = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
+        if fresh is not None:
+            told["freshness"] = fresh
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
         return
     for line in status_lines(status, shown_database_url(configuration), now):
         click.echo(line)
+    if fresh is not None:
+        from parcahyd.cli.freshness_lines import freshness_lines
+
+        for line in freshness_lines(fresh):
+            click.echo(line)
 
 
 def status_lines(status: StatusReport, database: str, now: float) -> Iterator[str]:

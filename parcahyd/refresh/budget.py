@@ -23,13 +23,17 @@ _BURST = 1 / 24
 _PORTION = 1 / 1440
 """The part of a day's requests to wait for when all are used up, so that not every single one wakes the crawl."""
 
+_CORRECTED = 0.05
+"""By how much the value's goal is moved at once, at most."""
+
+_MOST_CORRECTION = 4.0
 _LOWEST, _HIGHEST = log(1e-3), log(1e13)
 _STEPS = 26
 _MOVED = 0.02
 _MOVED_LEAST = 64
 _SHORTEST = 1e-3
 
-_Cell = tuple[int, int]
+_Cell = tuple[int, int, int]
 
 
 class Census:
@@ -61,40 +65,61 @@ class Census:
 
 
 def _cell(rate: ChangeRate) -> _Cell:
-    return round(4 * log2(rate.weight)), round(4 * log2(rate.span))
+    return round(4 * log2(rate.weight)), round(4 * log2(rate.span)), round(-2 * log2(1 - rate.restless))
 
 
 def _middle(cell: _Cell) -> ChangeRate:
-    return ChangeRate(2 ** (cell[0] / 4), 2 ** (cell[1] / 4))
+    return ChangeRate(2 ** (cell[0] / 4), 2 ** (cell[1] / 4), 1 - 2 ** (-cell[2] / 2))
 
 
 class Budget:
-    """Keeps the value of a visit where the requests of a day are just used up."""
+    """Keeps the value of a visit where the requests of a day are just used up.
+
+    What pages ask for at a value is not what they were promised at their last visits, when the value was another: a page that
+    was given up for a month does not come back when the value falls. So the promises are summed up, too, and the value is
+    sought for a little more or less than the budget until they meet it.
+    """
 
     def __init__(self, per_day: int, revisits: Revisits) -> None:
         self.census = Census()
         self._per_second = per_day / _DAY
         self._revisits = revisits
+        self._promised = 0.0
+        self._correction = 1.0
         self._moved = 0
+
+    def enter(self, rate: ChangeRate | None, planned: float) -> None:
+        """A page that is there already, and the seconds after which its next visit is planned."""
+        self.census.enter(rate)
+        self._promised += _per_second(planned)
+
+    def replan(self, planned: float, interval: float) -> None:
+        """The next visit to a page is planned after another interval than before."""
+        self._promised += _per_second(interval) - _per_second(planned)
 
     def stored(self, pages: int) -> None:
         """So many pages were stored for the first time."""
         self.census.enter(None, pages)
+        self._promised += pages * _per_second(self._revisits.first_interval(self._revisits.value) * MEAN_EARLIER)
         self._moved += pages
 
-    def moved(self, before: ChangeRate | None, after: ChangeRate) -> None:
-        """A page was checked again."""
+    def moved(self, before: ChangeRate | None, after: ChangeRate, planned: float, interval: float) -> None:
+        """A page was checked again: what was known of it before and is now, and the intervals that follow from either."""
         self.census.move(before, after)
+        self.replan(planned, interval)
         self._moved += 1
 
     def settle(self) -> None:
         """Seeks the value anew when enough has moved; costs little otherwise."""
         if self._moved > max(_MOVED_LEAST, _MOVED * self.census.pages):
+            ahead = self._promised / self._per_second
+            step = min(1 + _CORRECTED, max(1 - _CORRECTED, 1 + (1 - ahead) * _CORRECTED))
+            self._correction = min(_MOST_CORRECTION, max(1 / _MOST_CORRECTION, self._correction * step))
             self.tune()
 
     def tune(self) -> None:
         self._moved = 0
-        self._revisits.set_value(self._value())
+        self._revisits.set_value(self._value(), self.census.pages / self._per_second)
 
     def demand(self, value: float) -> float:
         """How many visits a second all pages ask for if each must add `value`."""
@@ -105,16 +130,22 @@ class Budget:
         return visits / MEAN_EARLIER
 
     def _value(self) -> float:
-        if self.demand(0.0) <= self._per_second:
+        wanted = self._per_second * self._correction
+        if self.demand(0.0) <= wanted:
             return 0.0
         low, high = _LOWEST, _HIGHEST
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            if self.demand(exp(middle)) > self._per_second:
+            if self.demand(exp(middle)) > wanted:
                 low = middle
             else:
                 high = middle
         return exp(high)
+
+
+def _per_second(interval: float) -> float:
+    """The visits a second of a page with that interval; none where it makes no sense, such as after the clock was set."""
+    return 1 / interval if interval >= _SHORTEST else 0.0
 
 
 class Allowance:

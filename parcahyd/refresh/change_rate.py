@@ -6,6 +6,10 @@ the rate is kept as a gamma distribution, so that few checks give a broad one ar
 check that found nothing new makes it another gamma distribution exactly; one that found a change is put back into that form
 with its mean and variance kept. With equal intervals and many checks the mean is near that of their estimator.
 
+Beside that stands the suspicion that the page is restless: other bytes at every request, however soon it is asked for again. A
+gamma distribution around a sensible guess has no room for that, and a crawl that took such a page for one that could be
+followed would waste its visits on it. It stays a suspicion, because to give up a page wrongly costs more than a few visits.
+
 Old checks fade: a page that becomes lively or falls asleep is believed after some ten checks, not after as many as it ever had.
 """
 
@@ -21,6 +25,10 @@ _FADES_TO = 0.95
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1.0, 1e3
 _LEAST_SPAN, _MOST_SPAN = 1e-3, 1e12
+_RESTLESS, _LEAST_RESTLESS, _MOST_RESTLESS = 0.02, 0.01, 0.8
+_QUIET_ALL_THE_SAME = 0.02
+"""How often a restless page gives the same bytes twice."""
+
 _CERTAIN = 50.0
 _GONE_THROUGH = 50
 """Checks of a summary: more would have faded."""
@@ -31,11 +39,17 @@ class ChangeRate(NamedTuple):
 
     weight: float
     span: float
+    restless: float = _RESTLESS
+    """The probability that the page is restless, and the rest does not hold for it."""
 
     @classmethod
-    def of(cls, weight: float, span: float) -> ChangeRate:
+    def of(cls, weight: float, span: float, restless: float = _RESTLESS) -> ChangeRate:
         """From numbers that may be anything, such as those of a damaged database; what is out of range is put at its end."""
-        return cls(_within(weight, _LEAST_WEIGHT, _MOST_WEIGHT), _within(span, _LEAST_SPAN, _MOST_SPAN))
+        return cls(
+            _within(weight, _LEAST_WEIGHT, _MOST_WEIGHT),
+            _within(span, _LEAST_SPAN, _MOST_SPAN),
+            _within(restless, _LEAST_RESTLESS, _MOST_RESTLESS),
+        )
 
     @classmethod
     def guess(cls, seconds: float) -> ChangeRate:
@@ -59,7 +73,7 @@ class ChangeRate(NamedTuple):
 
     @property
     def per_second(self) -> float:
-        """The mean of the rate."""
+        """The mean of the rate, unless the page is restless."""
         return self.weight / self.span
 
     def after_quiet(self, seconds: float, slowest: float) -> ChangeRate:
@@ -69,14 +83,17 @@ class ChangeRate(NamedTuple):
         """
         if not seconds > 0:
             return self
-        faded = self._faded(seconds)
-        return ChangeRate.of(faded.weight, min(faded.span + seconds, max(self.span, faded.weight * slowest)))
+        weight, span, restless = self._faded(seconds)
+        quiet = (1 - restless) * exp(-weight * log1p(seconds / span))
+        all_the_same = restless * _QUIET_ALL_THE_SAME
+        span = min(span + seconds, weight * slowest)
+        return ChangeRate.of(weight, span, all_the_same / (all_the_same + quiet))
 
     def after_change(self, seconds: float) -> ChangeRate:
         """After a check that found a change since the last, so many seconds before."""
         if not seconds > 0:
             return self
-        weight, span = self._faded(seconds)
+        weight, span, restless = self._faded(seconds)
         # The moments of a gamma distribution times 1 - exp(-rate * seconds), each relative to those without that factor.
         power = log1p(seconds / span)
         none = expm1(-weight * power)
@@ -85,7 +102,7 @@ class ChangeRate(NamedTuple):
         mean = first * weight / span
         spread = (weight + 1) / weight * second / (first * first) - 1  # variance by squared mean
         sharper = _within(1 / spread if spread > 0 else inf, weight, weight + 1)
-        return ChangeRate.of(sharper, sharper / mean)
+        return ChangeRate.of(sharper, sharper / mean, restless / (restless - (1 - restless) * none))
 
     def _faded(self, seconds: float) -> ChangeRate:
         """With less confidence and the same mean, in the measure in which the check to come tells something.
@@ -97,14 +114,14 @@ class ChangeRate(NamedTuple):
         if self.weight <= _LEAST_WEIGHT or expected > _CERTAIN:
             return self
         kept = max(_FADES_TO ** (expected * expected / expm1(expected)), _LEAST_WEIGHT / self.weight)
-        return ChangeRate(self.weight * kept, self.span * kept)
+        return ChangeRate(self.weight * kept, self.span * kept, self.restless)
 
     def unchanged_for(self, seconds: float) -> float:
         """The probability that nothing changes within so many seconds."""
-        return exp(-self.weight * log1p(seconds / self.span)) if seconds > 0 else 1.0
+        return (1 - self.restless) * exp(-self.weight * log1p(seconds / self.span)) if seconds > 0 else 1.0
 
     def changed_with(self, probability: float) -> float:
-        """After how many seconds the page has changed with that probability (less than 1)."""
+        """After how many seconds the page has changed with that probability (less than 1), unless it is restless."""
         return self.span * expm1(-log1p(-probability) / self.weight)
 
 

@@ -21,14 +21,13 @@ _TINY = 1e-5
 
 def fresh_seconds(rate: ChangeRate, seconds: float) -> float:
     """For how many of so many seconds since a check the copy is fresh."""
-    weight, span = rate
+    weight, span, restless = rate
     if not seconds > 0:
         return 0.0
     power = log1p(seconds / span)
     lower = weight - 1
-    if abs(lower) * power < _TINY:
-        return min(seconds, span * power)
-    return min(seconds, span * -expm1(-lower * power) / lower)
+    steady = span * power if abs(lower) * power < _TINY else span * -expm1(-lower * power) / lower
+    return (1 - restless) * min(seconds, steady)
 
 
 def expected_age(rate: ChangeRate, seconds: float) -> float:
@@ -42,11 +41,11 @@ def gain(rate: ChangeRate, interval: float) -> float:
     It grows with the interval. For a page that changes faster than it can be visited it stays small: visiting that one
     adds less than visiting a slow one, however often it changes.
     """
-    weight, span = rate
+    weight, span, restless = rate
     share = interval / span
     if share < _TINY:
-        return span * weight * share * share / 2
-    return max(0.0, fresh_seconds(rate, interval) - interval * exp(-weight * log1p(share)))
+        return (1 - restless) * span * weight * share * share / 2
+    return max(0.0, fresh_seconds(rate, interval) - (1 - restless) * interval * exp(-weight * log1p(share)))
 
 
 def interval_of_gain(rate: ChangeRate, value: float, shortest: float, longest: float) -> float:
@@ -55,7 +54,7 @@ def interval_of_gain(rate: ChangeRate, value: float, shortest: float, longest: f
         return shortest
     if gain(rate, longest) <= value:
         return longest
-    low, high, interval = shortest, longest, sqrt(2 * value * rate.span / rate.weight)
+    low, high, interval = shortest, longest, sqrt(2 * value * rate.span / (rate.weight * (1 - rate.restless)))
     for _ in range(_STEPS):
         if not low < interval < high:
             interval = sqrt(max(low, _SHORTEST) * high)
@@ -68,6 +67,6 @@ def interval_of_gain(rate: ChangeRate, value: float, shortest: float, longest: f
             break
         # Newton's step for the logarithm of the interval: its gain grows by interval * slope with it.
         share = interval / rate.span
-        slope = rate.weight * share * exp(-(rate.weight + 1) * log1p(share))
+        slope = (1 - rate.restless) * rate.weight * share * exp(-(rate.weight + 1) * log1p(share))
         interval *= exp(min(1.0, max(-1.0, missing / (interval * slope)))) if slope > 0 else 2.0
     return min(longest, max(shortest, interval))

@@ -64,20 +64,26 @@ class Revisits:
     """Visits to pages that are stored.
 
     `value` is what a visit must add to be worth its request, in seconds of freshness (`refresh.freshness.gain`). Without a
-    budget there is none, and every page is visited when it has probably changed.
+    budget there is none, and every page is due when it is as likely as not that it has changed.
     """
 
     def __init__(self, work: WorkConf) -> None:
         self.shortest = work.revisit_min
         self.longest = max(work.revisit_min, min(work.revisit_max, NEVER))
-        self.guess = ChangeRate.guess(work.RevisitAfter if 0 < work.RevisitAfter < NEVER else _USUAL_GUESS)
+        self._guessed = work.RevisitAfter if 0 < work.RevisitAfter < NEVER else _USUAL_GUESS
+        self.guess = ChangeRate.guess(self._guessed)
         self._after = work.RevisitAfter
         self._slowest = _SLOWEST * max(self.longest, 1.0)
         self._first = self.first_interval(None)
         self.value: float | None = None
 
-    def set_value(self, value: float | None) -> None:
+    def set_value(self, value: float, mean_interval: float) -> None:
+        """From now on a visit must add `value`; all pages together are visited after `mean_interval`, on average.
+
+        What changes faster than that cannot be told apart for long, so the first guess is not faster either.
+        """
         self.value = value
+        self.guess = ChangeRate.guess(max(self._guessed, min(mean_interval, self.longest)))
         self._first = self.first_interval(value)
 
     def first(self, now: float, key: int) -> float:

@@ -22,18 +22,26 @@ class History(NamedTuple):
     """The last one, however it went."""
     confirmed_at: float | None
     """The last one that found it there."""
+    due_at: float | None
     change_weight: float | None
     change_span: float | None
+    change_restless: float | None
 
     @property
     def last_good(self) -> float:
         return self.confirmed_at or self.checked_at or self.first_seen
 
+    @property
+    def planned(self) -> float:
+        """The seconds from the last good check to the next visit, as it was planned; 0: never."""
+        return 0.0 if self.due_at is None else self.due_at - self.last_good
+
 
 def rate_of(history: History, guess: ChangeRate) -> ChangeRate | None:
     """What is known of a URL's rate; None where it was stored and never checked again."""
-    if history.change_weight is not None and history.change_span is not None:
-        return ChangeRate.of(history.change_weight, history.change_span)
+    weight, span, restless = history.change_weight, history.change_span, history.change_restless
+    if weight is not None and span is not None and restless is not None:
+        return ChangeRate.of(weight, span, restless)
     if history.checks <= 1:
         return None
     # A row of before rates were kept. Without a change it was stored at `changed_at`; else all that is known is `first_seen`.

@@ -20,6 +20,7 @@ def to_version_2(writer: Writer) -> None:
     _add(writer, "urls", "confirmed_at", "moment")
     _add(writer, "urls", "change_weight", "moment")
     _add(writer, "urls", "change_span", "moment")
+    _add(writer, "urls", "change_restless", "moment")
     _add(writer, "documents", "title", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "documents", "language", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "documents", "similarity", "BIGINT DEFAULT 0 NOT NULL")

@@ -35,8 +35,6 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     packed_links: bytes
     """Empty where links are not kept, or where there are none."""
     packed_summary: bytes = b""
-    similarity: int = 0
-    """The similarity fingerprint of its text; 0 where there is too little of it."""
 
 
 def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:

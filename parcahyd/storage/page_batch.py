@@ -56,7 +56,8 @@ class PageBatch:
         self._documents = DocumentRows(writer)
         self._histories = Histories(writer)
         self._stored = 0
-        self._moves: list[tuple[ChangeRate | None, ChangeRate]] = []
+        self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
+        """What `refresh.budget` is to know of the pages that were checked again."""
         writer.on_failure(self._forget)
         self._insert = writer.statements["page_batch.insert"]
         self._update = writer.statements["page_batch.update"]
@@ -140,7 +141,7 @@ class PageBatch:
             depth = min(page.depth, row.depth)
             way = (reason, depth, min(page.hops, row.hops), page.seed or bool(row.seed), depth)
             if is_new:
-                due, history = self._first_due(path, at, key), (1, 0, at, at, None, None)
+                due, history = self._first_due(path, at, key), (1, 0, at, at, None, None, None)
             else:
                 due, history = self._checked_again(rows, site, key, at, changed=not same)
                 due = None if "#" in path else due
@@ -171,15 +172,17 @@ class PageBatch:
         revisits = self._state.revisits
         earlier = rate_of(before, revisits.guess)
         rate = revisits.learn(earlier, at - before.last_good, changed)
-        self._moves.append((earlier, rate))
-        return never(revisits.following(at, key, rate)), rate
+        due = revisits.following(at, key, rate)
+        if self._state.budget is not None:
+            self._moves.append((earlier, rate, before.planned, due - at))
+        return never(due), rate
 
     def committed(self) -> None:
         """What was written last is committed: from now on it counts for the budget."""
         if (budget := self._state.budget) is not None:
             budget.stored(self._stored)
-            for before, after in self._moves:
-                budget.moved(before, after)
+            for move in self._moves:
+                budget.moved(*move)
             budget.settle()
         self._forget()
 

@@ -10,6 +10,7 @@ __all__ = [
     "DocumentReport",
     "FetchReport",
     "Finding",
+    "FreshnessReport",
     "ReasonCount",
     "RunReport",
     "SiteReport",
@@ -103,6 +104,25 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """When the next site with known or failed URLs may be visited."""
     next_again: float | None
     """When the next stored, refused or gone URL is to be looked at again."""
+
+
+class FreshnessReport(_Report, frozen=True, kw_only=True):
+    """How fresh the stored pages are believed to be, by how often they were seen to change."""
+
+    pages: int
+    """Stored URLs that have a document."""
+    rechecked: int
+    """Those that were checked more than once; for the others the first guess counts."""
+    changed: int
+    """Those that were seen to change."""
+    fresh: float | None
+    """The share of pages expected to be current; none where there are no pages."""
+    mean_age: float | None
+    """Seconds since a copy was current, as expected; 0 counts for those that are."""
+    overdue: int
+    """Pages in scope whose next visit is past due."""
+    kept: int
+    """Documents of URLs that failed, are gone or are refused now: the last good version of each."""
 
 
 class UrlReport(_Report, frozen=True, kw_only=True):

@@ -9,12 +9,15 @@ from typing import Any, Self
 import msgspec
 from sqlalchemy import Connection, func, select
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import origin
+from parcahyd.storage.freshness_report import read_freshness
 from parcahyd.storage.reader import Reader
 from parcahyd.storage.report_records import (
     Finding,
+    FreshnessReport,
     ReasonCount,
     RunReport,
     SiteReport,
@@ -57,6 +60,10 @@ class Reports:
         """The crawl as a whole; `top` bounds the lists of sites."""
         with self._reader.moment() as connection:
             return _status(connection, now, top)
+
+    def freshness(self, now: float, work: WorkConf) -> FreshnessReport:
+        """How fresh the stored pages are believed to be; costs a pass over the URLs."""
+        return read_freshness(self._reader, work, now)
 
     def urls(self, state: str | None = None, site: str | None = None) -> Iterator[UrlReport]:
         """Every URL, or those in a state, or those of a site (a host, or scheme://host[:port]); by site, then by key."""

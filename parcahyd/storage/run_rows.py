@@ -88,7 +88,7 @@ class RunRows:
         spent = 0
         for page in self._stored():
             for _, _, state, history in page:
-                budget.census.enter(rate_of(history, self._state.revisits.guess))
+                budget.enter(rate_of(history, self._state.revisits.guess), history.planned)
                 again = history.checks > 1 or state != State.STORED
                 spent += again and (history.checked_at or 0.0) > now - _DAY
         budget.tune()
@@ -96,7 +96,7 @@ class RunRows:
 
     def _reschedule(self) -> None:
         """Sets the next visit of every stored page to what it would be had the settings always been these."""
-        revisits = self._state.revisits
+        revisits, budget = self._state.revisits, self._state.budget
         for page in self._stored():
             rows = []
             for site, key, state, history in page:
@@ -105,6 +105,8 @@ class RunRows:
                     at = history.last_good
                     due = revisits.first(at, key) if rate is None else revisits.following(at, key, rate)
                     rows.append((never(due), site, key))
+                    if budget is not None:
+                        budget.replan(history.planned, due - at)
             self._writer.many(self._set_due, rows)
 
     def _stored(self) -> Iterator[list[tuple[int, int, int, History]]]:

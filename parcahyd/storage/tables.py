@@ -199,6 +199,7 @@ urls = Table(
     Column("confirmed_at", Double),  # the last check that found it there, changed or not
     Column("change_weight", Double),  # what is known of its rate of change (refresh.change_rate); null: nothing yet
     Column("change_span", Double),
+    Column("change_restless", Double),
     Column("detail", Text),
     sqlite_with_rowid=False,
 )

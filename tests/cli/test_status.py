@@ -60,6 +60,16 @@ def test_a_finished_crawl_for_programs(crawl: Crawl, capsys: pytest.CaptureFixtu
     assert told["last_run"]["outcome"] == "done"
 
 
+def test_freshness_is_told_when_asked_for(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("status", "--freshness")) == 0
+    assert "freshness  " in capsys.readouterr().out
+    assert main(crawl.arguments("status", "--freshness", "--json")) == 0
+    fresh = json.loads(capsys.readouterr().out)["freshness"]
+    assert (fresh["rechecked"], fresh["changed"], fresh["kept"]) == (0, 0, 0)
+    assert 0.9 < fresh["fresh"] <= 1.0
+    assert fresh["pages"] > 10
+
+
 def test_no_crawl_yet_is_a_mistake_with_a_remedy(
     tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:

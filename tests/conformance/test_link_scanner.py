@@ -245,3 +245,18 @@ def test_only_what_is_declared_as_utf8_is_scanned(start: bytes, header: str, exp
 def test_hostile_repetition_is_read_in_one_pass(piece: bytes) -> None:
     # Anything but linear time would not come back from this.
     scan(piece * (2_000_000 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<i title=b="x><a href=hidden>">',
+        '<i ="x><a href=hidden>">',
+        '<i a="b"="x><a href=hidden>">',
+        '<i a ="x><a href=hidden>">',
+        "<i title=b='x><a href=hidden>'>",
+    ],
+)
+def test_a_quote_that_opens_no_value_hides_no_link(tag: str) -> None:
+    document = f"<!doctype html><p>{tag}".encode()
+    assert read_links(document, "utf-8").follow == read_tree(document, "utf-8").follow

@@ -13,6 +13,7 @@ from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.tables import documents, fetches, links, seeds, sites, urls, volatile
 from tests.storage.desk import REVISIT, Desk
 
+_RATE = ("change_weight", "change_span", "change_restless")
 A = "http://a.example"
 B = "http://b.example"
 
@@ -42,7 +43,7 @@ def test_a_page_and_its_links_are_stored_together(desk: Desk) -> None:
     assert (row["etag"], row["modified"], row["due_at"]) == ('"1"', "Mon", desk.first_due())
     assert (row["document_id"], row["fetch_id"]) == (document["id"], fetch["id"])
     assert (row["checks"], row["changes"], row["changed_at"], row["confirmed_at"]) == (1, 0, desk.now, desk.now)
-    assert (row["change_weight"], row["change_span"]) == (None, None)
+    assert (row["change_weight"], row["change_span"], row["change_restless"]) == (None, None, None)
     known = desk.row("/x")
     assert (known["state"], known["depth"], known["seed"], known["due_at"]) == (State.KNOWN, 1, False, desk.now)
     (site,) = desk.rows(sites)
@@ -176,7 +177,7 @@ def test_a_confirmation_changes_nothing_but_the_times(desk: Desk) -> None:
     assert desk.write(desk.unchanged(pair)).unchanged == 1
     after = desk.row("/")
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"status", "checked_at", "confirmed_at", "due_at", "checks", "change_weight", "change_span"}
+    assert changed == {"status", "checked_at", "confirmed_at", "due_at", "checks", *_RATE}
     assert (after["checks"], after["changes"], after["confirmed_at"]) == (2, 0, desk.now)
     assert (after["change_weight"], after["change_span"]) == (1, 3 * REVISIT)
     assert desk.now + 2 * REVISIT < after["due_at"] <= desk.now + 3 * REVISIT

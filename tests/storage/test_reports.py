@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage import reports as module
-from parcahyd.storage.report_records import ReasonCount, RunReport, SiteReport, SparedSite, StatusReport, UrlReport
+from parcahyd.storage.report_records import (
+    FreshnessReport,
+    ReasonCount,
+    RunReport,
+    SiteReport,
+    SparedSite,
+    StatusReport,
+    UrlReport,
+)
 from parcahyd.storage.reports import Reports
-from tests.storage.desk import Desk
+from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
 B = "http://b.example:8080"
@@ -186,3 +195,33 @@ def test_reading_goes_on_while_the_crawl_does(crawled: Desk, monkeypatch: pytest
         first = next(stream).url
         crawled.crawl(crawled.visit(), "/known")
         assert len({first, *(found.url for found in stream)}) == 10
+
+
+def test_the_freshness_of_a_collection(desk: Desk) -> None:
+    work = WorkConf(RevisitAfter=REVISIT)
+    desk.begin()
+    desk.seed(f"{A}/")
+    assert desk.reports.freshness(desk.now, work) == FreshnessReport(
+        pages=0, rechecked=0, changed=0, fresh=None, mean_age=None, overdue=0, kept=0
+    )
+    pair = desk.visit()
+    desk.write(desk.page(pair), desk.page(pair, "/x", b"x"), desk.page(pair, "/y", b"y"))
+    desk.write(desk.redirect(pair, "/r", f"{A}/x"))
+    desk.over(pair)
+    now = desk.reports.freshness(desk.now, work)
+    assert (now.pages, now.rechecked, now.fresh, now.mean_age, now.overdue) == (3, 0, 1.0, 0.0, 0)
+    later = desk.reports.freshness(desk.now + REVISIT, work)
+    assert later.fresh == pytest.approx(0.5, abs=0.02)
+    assert later.mean_age == pytest.approx((1 - 0.69) * REVISIT, rel=0.1)
+    assert later.overdue == 3
+
+    desk.now += 2 * REVISIT
+    desk.begin()
+    pair = desk.visit()
+    desk.write(desk.unchanged(pair), desk.page(pair, "/x", b"changed"))
+    desk.store.store_bad([desk.bad(pair, "/y", State.GONE, Reason.MISSING, due_at=desk.now + 70)], desk.now)
+    desk.over(pair)
+    last = desk.reports.freshness(desk.now + 1, work)
+    assert (last.pages, last.rechecked, last.changed, last.kept, last.overdue) == (2, 2, 1, 1, 0)
+    assert last.fresh is not None
+    assert 0.9 < last.fresh < 1

@@ -139,6 +139,25 @@ def test_the_time_of_the_next_visit_follows_revisit_after(desk: Desk) -> None:
     assert desk.row("/")["due_at"] is None
 
 
+@pytest.mark.parametrize(
+    ("setting", "earliest", "latest"), [({"RevisitMin": 5 * REVISIT}, 4.99, 5), ({"RevisitMax": REVISIT / 2}, 0.45, 0.5)]
+)
+def test_pages_with_a_history_follow_the_limits(desk: Desk, setting: dict[str, Any], earliest: float, latest: float) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit())
+    desk.now += 2 * REVISIT
+    desk.begin()
+    pair = desk.visit()
+    desk.write(desk.unchanged(pair))
+    desk.over(pair)
+    due = desk.row("/")["due_at"]
+    desk.begin(**setting)
+    assert desk.now + earliest * REVISIT <= desk.row("/")["due_at"] <= desk.now + latest * REVISIT
+    desk.begin()
+    assert desk.row("/")["due_at"] == pytest.approx(due)
+
+
 def test_the_scope_is_drawn_anew(desk: Desk) -> None:
     desk.begin(Scope="any")
     desk.seed("http://www.a.example/")

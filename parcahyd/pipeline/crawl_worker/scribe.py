@@ -61,6 +61,7 @@ class Scribe:
         refused: tuple[tuple[str, str], ...] = (),
         reading: Reading = _NOTHING_READ,
         wish: Reason | None = None,
+        similarity: int = 0,
     ) -> None:
         """A document with the links first seen in it, or a redirect with its target.
 
@@ -95,6 +96,7 @@ class Scribe:
                 title=reading.title,
                 language=reading.language,
                 summary=reading.summary,
+                similarity=similarity,
                 refused=refused,
             )
         )

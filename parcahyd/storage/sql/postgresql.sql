@@ -88,6 +88,7 @@ CREATE TABLE urls (
     confirmed_at DOUBLE PRECISION,
     change_weight DOUBLE PRECISION,
     change_span DOUBLE PRECISION,
+    change_restless DOUBLE PRECISION,
     detail TEXT,
     PRIMARY KEY (site_id, key)
 );
@@ -325,11 +326,11 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
 FROM urls
 WHERE (urls.site_id, urls.key) > (%s, %s) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%%#%%' ORDER BY urls.site_id, urls.key
  LIMIT %s::INTEGER OFFSET 0;
@@ -340,11 +341,11 @@ UPDATE urls SET due_at=%s WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIG
 -- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at)
 INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, 1, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::BIGINT, %s::INTEGER, %s::INTEGER, %s, %s);
 
--- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=%s::VARCHAR, depth=%s::INTEGER, hops=%s::INTEGER, seed=%s, priority=%s::INTEGER, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=%s::VARCHAR, modified=%s::VARCHAR, document_id=%s::BIGINT, fetch_id=%s::BIGINT, checks=%s::INTEGER, changes=%s::INTEGER, changed_at=%s, confirmed_at=%s, change_weight=%s, change_span=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+-- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, new_change_restless, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=%s::VARCHAR, depth=%s::INTEGER, hops=%s::INTEGER, seed=%s, priority=%s::INTEGER, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=%s::VARCHAR, modified=%s::VARCHAR, document_id=%s::BIGINT, fetch_id=%s::BIGINT, checks=%s::INTEGER, changes=%s::INTEGER, changed_at=%s, confirmed_at=%s, change_weight=%s, change_span=%s, change_restless=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
 
--- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=NULL, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=coalesce(nullif(%s, ''), urls.etag), modified=coalesce(nullif(%s, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=%s, change_weight=%s, change_span=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
+-- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, new_change_restless, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=NULL, due_at=%s, tries=0, status=%s::INTEGER, checked_at=%s, etag=coalesce(nullif(%s, ''), urls.etag), modified=coalesce(nullif(%s, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=%s, change_weight=%s, change_span=%s, change_restless=%s, detail=NULL WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;
 
 -- page_batch.mark_seed (its_site_id, its_key, its_path)
 UPDATE urls SET seed=true WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.path = %s::VARCHAR;

@@ -88,6 +88,7 @@ CREATE TABLE urls (
     confirmed_at DOUBLE,
     change_weight DOUBLE,
     change_span DOUBLE,
+    change_restless DOUBLE,
     detail TEXT,
     PRIMARY KEY (site_id, "key")
 )
@@ -320,12 +321,12 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (pairs)
-SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.change_weight, urls.change_span
+SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
 FROM urls
 WHERE (urls.site_id, urls."key") > (?, ?) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%#%' ORDER BY urls.site_id, urls."key"
  LIMIT ? OFFSET 0;
@@ -336,11 +337,11 @@ UPDATE urls SET due_at=? WHERE urls.site_id = ? AND urls."key" = ?;
 -- page_batch.insert (site_id, key, path, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at)
 INSERT INTO urls (site_id, "key", path, state, reason, depth, hops, seed, priority, first_seen, due_at, status, checked_at, etag, modified, document_id, fetch_id, checks, changes, changed_at, confirmed_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=?, depth=?, hops=?, seed=?, priority=?, due_at=?, tries=0, status=?, checked_at=?, etag=?, modified=?, document_id=?, fetch_id=?, checks=?, changes=?, changed_at=?, confirmed_at=?, change_weight=?, change_span=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+-- page_batch.update (new_reason, new_depth, new_hops, new_seed, new_priority, new_due_at, new_status, new_checked_at, new_etag, new_modified, new_document_id, new_fetch_id, new_checks, new_changes, new_changed_at, new_confirmed_at, new_change_weight, new_change_span, new_change_restless, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=?, depth=?, hops=?, seed=?, priority=?, due_at=?, tries=0, status=?, checked_at=?, etag=?, modified=?, document_id=?, fetch_id=?, checks=?, changes=?, changed_at=?, confirmed_at=?, change_weight=?, change_span=?, change_restless=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
 
--- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, its_site_id, its_key, its_path)
-UPDATE urls SET state=1, reason=NULL, due_at=?, tries=0, status=?, checked_at=?, etag=coalesce(nullif(?, ''), urls.etag), modified=coalesce(nullif(?, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=?, change_weight=?, change_span=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
+-- page_batch.confirm (due, answer, at, new_etag, new_modified, again_at, new_change_weight, new_change_span, new_change_restless, its_site_id, its_key, its_path)
+UPDATE urls SET state=1, reason=NULL, due_at=?, tries=0, status=?, checked_at=?, etag=coalesce(nullif(?, ''), urls.etag), modified=coalesce(nullif(?, ''), urls.modified), checks=(urls.checks + 1), confirmed_at=?, change_weight=?, change_span=?, change_restless=?, detail=NULL WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;
 
 -- page_batch.mark_seed (its_site_id, its_key, its_path)
 UPDATE urls SET seed=1 WHERE urls.site_id = ? AND urls."key" = ? AND urls.path = ?;

@@ -18,7 +18,7 @@ _OUTCOME = (
     *("due_at", "status", "checked_at", "etag", "modified"),
     *("document_id", "fetch_id", "checks", "changes", "changed_at", "confirmed_at"),
 )
-_RATE = ("change_weight", "change_span")
+_RATE = ("change_weight", "change_span", "change_restless")
 _HERE = [urls.c[name] == bindparam(f"its_{name}") for name in _PLACE]
 _ITS_PLACE = tuple(f"its_{name}" for name in _PLACE)
 
