@@ -49,11 +49,15 @@ def command(
     Ctrl-C ends the run cleanly: what is on the wire is finished and stored (exit code 130). A second Ctrl-C ends it at
     once. Either way nothing is lost, and the same command goes on.
 
+    With --forever it goes on when everything is stored: pages are asked for again as often as they change, between
+    RevisitMin and RevisitMax, and no more than RevisitsPerDay in all.
+
     \b
     Examples:
       parcahyd run --seed https://www.example.org/
       parcahyd run --seed https://www.example.org/ --set Work.MaxPages=100
       parcahyd run --conf conf/
+      parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
     gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.

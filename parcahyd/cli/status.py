@@ -23,7 +23,7 @@ _TOP = 10
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
-@click.option("--freshness", is_flag=True, help="Also how fresh the pages are; reads every URL, seconds for each million.")
+@click.option("--freshness", is_flag=True, help="Also how fresh the pages are; half a minute for a million URLs.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, freshness: bool) -> None:
     """Show what is stored, what waits, and how the last run went.
