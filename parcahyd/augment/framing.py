@@ -240,5 +240,5 @@ def read_number(value: str) -> int | None:
 
 
 def is_reference(value: str, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether a header names another URL: printable ASCII, no longer than is read."""
-    return len(value) <= limits.reference and _REFERENCE.fullmatch(value) is not None
+    """Whether a header names another URL: printable ASCII without a fragment, no longer than is read."""
+    return len(value) <= limits.reference and "#" not in value and _REFERENCE.fullmatch(value) is not None

@@ -21,7 +21,7 @@ _NAME_ENDS = rb"(?=[%b/>])" % _SPACE
 _NAME = rb"[A-Za-z][^%b/>]*+" % _SPACE
 # HTML, section "Before attribute name state" and those after it: a quote means something only behind an equals sign.
 _VALUE = rb"""[%b]*+=[%b]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^%b>]*+)""" % (_SPACE, _SPACE, _SPACE)
-_ATTRIBUTE = rb"[^%b/>][^%b/>=]*+(?:%b)?+" % (_SPACE, _SPACE, _VALUE)
+_ATTRIBUTE = rb"[^%b/>][^%b/>=]*+(?:%b|(?![%b]*+=))" % (_SPACE, _SPACE, _VALUE, _SPACE)
 _ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (_SPACE, _ATTRIBUTE)
 _TAG = re.compile(rb"<(/?)(%b)(%b)>" % (_NAME, _ATTRIBUTES))
 _ATTRIBUTE_PARTS = re.compile(

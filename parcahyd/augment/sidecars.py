@@ -56,15 +56,15 @@ def expand(template: str, url: str, index: str = INDEX) -> str | None:
 
 def template_for(url: str, sidecar: str, index: str = INDEX) -> str | None:
     """The template that leads from this document to its sidecar, for use with others; None where there is none."""
-    for form in (STEM, WHOLE_PATH):
-        origin, path, _ = _parts(url)
-        path = path + index if path.endswith("/") else path
-        begin = f"{origin}{stem(path) if form == STEM else path}"
-        suffix = sidecar.removeprefix(begin)
-        template = form + suffix
+    origin, path, _ = _parts(url)
+    path = path + index if path.endswith("/") else path
+    for form, begin in ((WHOLE_PATH, path), (STEM, stem(path))):
+        suffix = sidecar.removeprefix(origin + begin)
         # A suffix that is only a part of a name, as from /a to /ab.TOL, leads nowhere with others.
-        if suffix != sidecar and suffix[:1] == "." and is_template(template) and expand(template, url, index) == sidecar:
-            return template
+        if suffix == sidecar or suffix[:1] != "." or (form == WHOLE_PATH and begin == stem(path)):
+            continue
+        if is_template(form + suffix) and expand(form + suffix, url, index) == sidecar:
+            return form + suffix
     return None
 
 
