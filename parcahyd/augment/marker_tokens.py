@@ -1,8 +1,8 @@
 """The tokens of a document that can begin or end a volatile region; everything else is passed over.
 
 What lies between two such tokens is skipped by one match of a regular expression whose quantifiers give nothing back, so the
-time is linear in the bytes. A construct that does not end (a tag, a comment, raw text) takes the rest of the document with it,
-as in a browser.
+time is linear in the bytes; PCRE2 compiles it to machine code. A construct that does not end (a tag, a comment, raw text) takes
+the rest of the document with it, as in a browser.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pcre2
 
 from parcahyd.augment.tvi import REGION_ID
 
@@ -43,6 +45,23 @@ _SCRIPT_TURNS = re.compile(rb"<!--(?!-*+>)|-->|<(/?)(?i:script)%b" % _NAME_ENDS)
 _NOT_DATA_VOL = rb"(?:[%b/]++|(?!(?i:data-vol)[%b/>=])%b)*+" % (_SPACE, _SPACE, _ATTRIBUTE)
 _VOLATILE = rb"""(?i:class)[%b]*+=[%b]*+(?:"[^"]*?volatile|'[^']*?volatile|(?!["'])[^%b>]*?volatile)""" % ((_SPACE,) * 3)
 _NOT_VOLATILE = rb"(?:[%b/]++|(?!(?i:data-vol)[%b/>=]|%b)%b)*+" % (_SPACE, _SPACE, _VOLATILE, _ATTRIBUTE)
+# Most tags are told by less: not one of the names that open raw text, and attributes of which each value follows its name and
+# ends where it should, none of them `data-vol`.
+_ORDINARY_NAME = (
+    rb"(?:[abcdefghjklmoqruvwyz][a-z0-9]*+|i(?:mg|nput)?+|p(?:re)?+|nav|s(?:mall|trong|ection|u[bp])"
+    rb"|t(?:able|[drt]|body|h(?:ead)?+))"
+)
+_NO_VALUE = rb"""[^>"'=<-]*+(?:-(?!(?i:vol))[^>"'=<-]*+)*+"""
+_ORDINARY_ATTRIBUTES = rb"""(?:%b(?<=[A-Za-z0-9-])=(?:"[^"]*+"|'[^']*+'|[^%b"'>=<]++(?=[%b>])))*+%b""" % (
+    _NO_VALUE,
+    _SPACE,
+    _SPACE,
+    _NO_VALUE,
+)
+_QUICK = (
+    rb"""[^<]*+<(?:/%%b[A-Za-z][^>"'=<]*+>|%%b%b(?:>|[%b]%b>)"""
+    rb"""|%%bspan(?:[ ](?:class|id|style)="[^"v]*+(?:v(?!olatile)[^"v]*+)*+")*+>)"""
+) % (_ORDINARY_NAME, _SPACE, _ORDINARY_ATTRIBUTES)
 _HTML_PASSED = (
     _NO_TAG,
     rb"<!--(?!/?vol )" + _COMMENT_HTML[4:],
@@ -61,8 +80,8 @@ _XML_PASSED = (
     rb"</?+(?!Vol[0-9]++%b)%b%b>" % (_NAME_ENDS, _NAME, _ATTRIBUTES),
 )
 _COMMENTS = {False: re.compile(_COMMENT_HTML), True: re.compile(_COMMENT_XML)}
-_SKIP_IN_XML = re.compile(rb"(?:%b)*+" % b"|".join(_XML_PASSED))
-_SKIP_NO_TAGS = re.compile(rb"(?:%b)*+" % b"|".join(_HTML_PASSED))
+_SKIP_IN_XML = rb"(?:%b)*+" % b"|".join(_XML_PASSED)
+_SKIP_NO_TAGS = rb"(?:%b)*+" % b"|".join(_HTML_PASSED)
 _IS_VOL_NAME = re.compile(rb"Vol[0-9]++")
 _LONGEST_ID = 64
 
@@ -97,8 +116,7 @@ class TokenReader:
     def next(self) -> Token | None:
         document = self._document
         while True:
-            skipped = self._skip().match(document, self._position)
-            at = skipped.end() if skipped else self._position
+            at = _skipped(self._skip(), document, self._position)
             if at >= len(document):
                 return None
             token = self._comment(at) if document.startswith(b"<!--", at) else self._tag(at)
@@ -108,7 +126,7 @@ class TokenReader:
             if token.is_comment or token.name:
                 return token
 
-    def _skip(self) -> re.Pattern[bytes]:
+    def _skip(self) -> bytes:
         if self._is_xml:
             return _SKIP_IN_XML
         if not self._watched:
@@ -186,13 +204,34 @@ def _end_tag(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"</(?i:%b)%b" % (name, _NAME_ENDS))
 
 
+def _skipped(pattern: bytes, document: bytes, position: int) -> int:
+    """Where the next token that matters begins."""
+    try:
+        return int(_quick(pattern).match(document, position).end())
+    except pcre2.LibraryError:  # The machine code's own stack was too small: only made-up pages come here.
+        found = _sure(pattern).match(document, position)
+        return found.end() if found else position
+
+
+@lru_cache(maxsize=len(_USUAL) + 3)
+def _quick(pattern: bytes) -> Any:
+    return pcre2.compile(pattern)
+
+
+@lru_cache(maxsize=len(_USUAL) + 3)
+def _sure(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)
+
+
 @lru_cache(maxsize=len(_USUAL) + 1)
-def _skip_but(watched: bytes) -> re.Pattern[bytes]:
+def _skip_but(watched: bytes) -> bytes:
     """Passes over everything in HTML that neither marks nor is a tag of the watched name nor opens raw text."""
+    unwatched = rb"(?!(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
     watch = rb"(?!/?+(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
     passed = (
+        _QUICK % ((unwatched,) * 3),
         *_HTML_PASSED,
         rb"<%b(?!%b%b)(?:/%b%b|(?!(?i:span)%b)%b%b|(?i:span)%b%b)>"
         % (watch, _RAW_NAMES, _NAME_ENDS, _NAME, _ATTRIBUTES, _NAME_ENDS, _NAME, _NOT_DATA_VOL, _NAME_ENDS, _NOT_VOLATILE),
     )
-    return re.compile(rb"(?:%b)*+" % b"|".join(passed))
+    return rb"(?:%b)*+" % b"|".join(passed)

@@ -59,7 +59,7 @@ _ATTRIBUTE = rb"\t[a-z][a-z0-9-]*+(?:=" + _TEXT + rb")?+"
 _LINE = re.compile(_URL + rb"(?:" + _ATTRIBUTE + rb")*+\n")
 _LINES = re.compile(rb"(?:" + _LINE.pattern + rb")*+")
 _STRAY_BACKSLASH = re.compile(rb"(?:[^\\\n]++|" + ESCAPE + rb")*+\\")
-_PARTS = re.compile(rb"^([^\t\n]++)([^\n]*+)\n", re.MULTILINE)
+_PARTS = re.compile(r"([^\t\n]++)([^\n]*+)\n")
 _NOT_IN_URLS = re.compile("[^!-~]")
 
 
@@ -106,7 +106,7 @@ class Tol(msgspec.Struct, frozen=True):
     @property
     def references(self) -> list[str]:
         """All links, in order."""
-        return [_reference(url) for url, _ in _PARTS.findall(self.body)]
+        return [_reference(url) for url, _ in _PARTS.findall(self.body.decode())]
 
     @property
     def follow(self) -> list[str]:
@@ -119,11 +119,12 @@ class Tol(msgspec.Struct, frozen=True):
         return self._of(EMBEDDED_KINDS)
 
     def _of(self, kinds: frozenset[str]) -> list[str]:
-        return [_reference(url) for url, attributes in _PARTS.findall(self.body) if _is_of(attributes, kinds)]
+        verdicts = _Verdicts(kinds)
+        return [_reference(url) for url, attributes in _PARTS.findall(self.body.decode()) if verdicts[attributes]]
 
     def links(self) -> Iterator[Link]:
         """All links with everything that is said about them."""
-        return map(_link, self.body.split(b"\n")[:-1])
+        return map(_link, self.body.decode().split("\n")[:-1])
 
 
 class TolReader:
@@ -270,23 +271,34 @@ def _too_long(limit: int) -> re.Pattern[bytes]:
     return re.compile(rb"^[^\t\n]{%d}" % (limit + 1), re.MULTILINE)
 
 
-def _reference(url: bytes) -> str:
-    return (unescaped(url) or b"").decode("utf-8", "replace") if b"\\" in url else url.decode()
+class _Verdicts(dict[str, bool]):
+    """By what stands behind a reference, whether it is of these kinds: references differ, what follows is mostly the same."""
+
+    def __init__(self, kinds: frozenset[str]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, attributes: str) -> bool:
+        said = dict(reversed(_attributes(attributes)))
+        verdict = self[attributes] = said.get("k", "") in self._kinds and "nofollow" not in said.get("rel", "").lower().split()
+        return verdict
 
 
-@lru_cache(maxsize=1024)  # Lines differ in their references; what follows is mostly the same.
-def _is_of(attributes: bytes, kinds: frozenset[str]) -> bool:
-    said = dict(reversed(_attributes(attributes)))
-    return said.get("k", "") in kinds and "nofollow" not in said.get("rel", "").lower().split()
+def _reference(url: str) -> str:
+    return _meant(url) if "\\" in url else url
 
 
-def _attributes(text: bytes) -> list[tuple[str, str]]:
-    pairs = [field.partition(b"=") for field in text.split(b"\t")[1:]]
-    return [(name.decode(), (unescaped(value) or b"").decode("utf-8", "replace")) for name, _, value in pairs]
+def _meant(text: str) -> str:
+    return (unescaped(text.encode()) or b"").decode("utf-8", "replace")
 
 
-def _link(line: bytes) -> Link:
-    url, tab, rest = line.partition(b"\t")
+def _attributes(text: str) -> list[tuple[str, str]]:
+    pairs = [field.partition("=") for field in text.split("\t")[1:]]
+    return [(name, _meant(value) if "\\" in value else value) for name, _, value in pairs]
+
+
+def _link(line: str) -> Link:
+    url, tab, rest = line.partition("\t")
     said = _attributes(tab + rest)
     kind = next((value for name, value in said if name == "k"), "")
     return Link(_reference(url), kind, tuple([(name, value) for name, value in said if name != "k"]))

@@ -176,7 +176,8 @@ PIECES = [
     "<span data-vol=a>", "<span data-vol='b'>", '<span DATA-VOL="c">', "<x-y title='>' data-vol=d>", "</span>", "</x-y>",
     "<span class=x",
     " ", "/", ">", "<", "'", '"', "=", "!", "-", "--", "<!--", "-->", "--!>", "<!-", "<!", "<?", "</", "x", "\n", "<script>",
-    "</script>", "<script", "</script", "<style>", "</style>", "<title>", "</title", "<textarea>", "</textarea>", "<xmp>", "</xmp>", "<!-->",
+    "</script>", "<script", "</script", "<style>", "</style>", "<title>", "</title", "<textarea>", "</textarea>", "<xmp>",
+    "</xmp>", "<!-->",
     "<!--->",
     "<iframe>", "</iframe>", "<a href=", "data-vol=e", " data-vol=f>",
 ]  # fmt: skip
