@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -77,25 +78,36 @@ def tvi_of(
 
 def _body(links: PageLinks, volatile: dict[str, str], limits: Limits) -> bytes:
     """Each reference once, where it first stands; as a link that is followed, else as one that is embedded, else as it is."""
-    chosen: dict[str, tuple[int, str, str]] = {}
+    chosen: dict[str, tuple[str, bool]] = {}
     for entry in links.lines:
-        kind, reference, *rest = entry.split("\t", 2)
-        rel = rest[0].removeprefix("rel=") if rest else ""
-        weight = _WEIGHTS.get(kind, 0) - (1 if rel else 0)
-        if reference not in chosen or weight > chosen[reference][0]:
-            chosen[reference] = weight, kind, rel
-    lines = []
-    for reference, (_, kind, rel) in chosen.items():
-        attributes = [("rel", rel)] if rel else []
-        if reference in volatile:
-            attributes.append(("vol", volatile[reference]))
-        line = link_line(reference, kind, attributes)
-        if line.index(b"\t") <= limits.reference:
-            lines.append(line)
-    return b"".join(dict.fromkeys(lines))
+        kind, _, rest = entry.partition("\t")
+        reference, tab, _ = rest.partition("\t")
+        known = chosen.setdefault(reference, (kind, bool(tab)))
+        if known != (kind, bool(tab)) and _weight(kind, bool(tab)) > _weight(*known):
+            chosen[reference] = kind, bool(tab)
+    lines = [
+        f"{reference}\tk={kind}\n"
+        if not nofollow and _is_plain(reference) and reference not in volatile
+        else _odd_line(reference, kind, nofollow, volatile, limits)
+        for reference, (kind, nofollow) in chosen.items()
+    ]
+    return "".join(dict.fromkeys(lines)).encode()
 
 
 _WEIGHTS = dict.fromkeys(EMBEDDED_KINDS, 2) | dict.fromkeys(FOLLOWED_KINDS, 4)
+_is_plain = re.compile(r"[!-\[\]-~]{1,1000}+").fullmatch
+
+
+def _weight(kind: str, nofollow: bool) -> int:
+    return _WEIGHTS.get(kind, 0) - nofollow
+
+
+def _odd_line(reference: str, kind: str, nofollow: bool, volatile: dict[str, str], limits: Limits) -> str:
+    attributes = [("rel", "nofollow")] if nofollow else []
+    if reference in volatile:
+        attributes.append(("vol", volatile[reference]))
+    line = link_line(reference, kind, attributes).decode()
+    return line if line.index("\t") <= limits.reference else ""
 
 
 def _volatile_links(parted: Parted, header_charset: str) -> dict[str, str]:
