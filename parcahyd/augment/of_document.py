@@ -78,6 +78,9 @@ def tvi_of(
 
 def _body(links: PageLinks, volatile: dict[str, str], limits: Limits) -> bytes:
     """Each reference once, where it first stands; as a link that is followed, else as one that is embedded, else as it is."""
+    pairs = _PLAIN_LINE.findall(links.table)
+    if not volatile and len(pairs) == links.table.count(b"\n") and len({reference for _, reference in pairs}) == len(pairs):
+        return b"".join([b"%b\tk=%b\n" % (reference, kind) for kind, reference in pairs])
     chosen: dict[str, tuple[str, bool]] = {}
     for entry in links.lines:
         kind, _, rest = entry.partition("\t")
@@ -96,6 +99,7 @@ def _body(links: PageLinks, volatile: dict[str, str], limits: Limits) -> bytes:
 
 _WEIGHTS = dict.fromkeys(EMBEDDED_KINDS, 2) | dict.fromkeys(FOLLOWED_KINDS, 4)
 _is_plain = re.compile(r"[!-\[\]-~]{1,1000}+").fullmatch
+_PLAIN_LINE = re.compile(rb"^([a-z]++)\t([!-\[\]-~]{1,1000}+)\n", re.MULTILINE)
 
 
 def _weight(kind: str, nofollow: bool) -> int:

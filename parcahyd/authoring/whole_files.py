@@ -26,7 +26,6 @@ def write_whole(file: str, data: bytes) -> None:
     folder, name = os.path.split(file)
     beside = os.path.join(folder, f".{name[:100]}.{os.getpid()}.new")
     try:
-        os.makedirs(folder, exist_ok=True)
         with open(beside, "wb") as opened:
             opened.write(data)
         os.replace(beside, file)

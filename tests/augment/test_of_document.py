@@ -41,6 +41,13 @@ def test_the_table_of_a_page() -> None:
     assert (head.df, head.base_hash) == (mark.df, mark.sha256)
 
 
+def test_pages_of_one_kind_of_line() -> None:
+    assert _tol(b"<a href=one><img src=two>").body == b"one\tk=a\ntwo\tk=img\n"
+    assert _tol(b"<a href=one rel=nofollow>").body == b"one\tk=a\trel=nofollow\n"
+    assert _tol(b"<a href=one><a href=two rel=nofollow>").body == b"one\tk=a\ntwo\tk=a\trel=nofollow\n"
+    assert _tol(b"<a href='one two'>").body == b"one%20two\tk=a\n"
+
+
 def test_a_page_without_regions_has_no_second_table() -> None:
     tol = _tol(b"<a href=x>")
     assert (tol.head.base_hash, tol.head.tvi, tol.head.base, tol.follow) == (None, "", "", ["x"])
