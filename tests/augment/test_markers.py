@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pcre2
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from turbohtml import parse
 
+from parcahyd.augment import marker_tokens
 from parcahyd.augment.marker_tokens import TokenReader
 from parcahyd.augment.markers import MAX_MISTAKES, find_regions
 
@@ -195,6 +197,38 @@ def test_marked_tags_are_those_that_a_browser_sees(pieces: list[str]) -> None:
         if token.id and token.name in (b"span", b"x-y"):
             ours.append(token.id)
     assert ours == seen
+
+
+SOUP = [piece.encode() for piece in PIECES] + [
+    b"<!--vol a-->",
+    b"<!--/vol a-->",
+    b"<b data-vol=g>",
+    b"</b>",
+    b"<b>",
+    b"<div data-vol=h>",
+    b"</div>",
+]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(SOUP), max_size=30), st.booleans())
+def test_all_ways_of_skipping_lead_to_the_same_regions(pieces: list[bytes], is_xml: bool) -> None:
+    document = b"".join(pieces)
+    usual = find_regions(document, is_xml=is_xml)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marker_tokens, "_USUAL", frozenset())  # Every tag is looked at while a region is open.
+        assert find_regions(document, is_xml=is_xml) == usual
+        patch.setattr(marker_tokens, "_quick", marker_tokens._sure)  # Without machine code.
+        assert find_regions(document, is_xml=is_xml) == usual
+
+
+def test_a_match_that_the_machine_code_gives_up_is_made_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Exhausted:
+        def match(self, *_: object) -> None:
+            raise pcre2.LibraryError(-46)
+
+    monkeypatch.setattr(marker_tokens, "_quick", lambda _: Exhausted())
+    assert _contents(b"<p><b data-vol=a>1</b></p>") == {"a": b"1"}
 
 
 @given(st.binary(), st.booleans())
