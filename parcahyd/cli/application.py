@@ -3,7 +3,7 @@
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | the run failed, or `verify` found something |
+| 1 | the run failed, or `verify` or `augment` found something |
 | 2 | the user's mistake: one line on standard error, with a remedy |
 | 130 | interrupted |
 """
@@ -28,7 +28,7 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "main"]
 
 PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
-COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "config", "plugins", "completion")
+COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 

@@ -21,6 +21,12 @@ def _command(name: str) -> click.Command:
     return command
 
 
+def _parameters(command: click.Command) -> list[click.Parameter]:
+    """Those of the command, and of its parts where it has any."""
+    parts = command.commands.values() if isinstance(command, click.Group) else ()
+    return [*command.params, *(parameter for part in parts for parameter in part.params)]
+
+
 def _sections() -> dict[str, str]:
     """The part of docs/command-line.md that is about each command."""
     parts = re.split(
@@ -36,7 +42,7 @@ def test_every_command_has_its_section_in_order() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_documented(name: str) -> None:
     section = _sections()[name]
-    for parameter in _command(name).params:
+    for parameter in _parameters(_command(name)):
         if isinstance(parameter, click.Option) and parameter.name not in ("folder", "overrides"):
             assert f"`{parameter.opts[-1]}" in section, f"{parameter.opts[-1]} of {name}"
 
@@ -52,13 +58,13 @@ def test_help_has_a_sentence_examples_and_a_sentence_for_each_option(name: str) 
     command = _command(name)
     assert command.help
     assert f"parcahyd {name}" in command.help, "an example"
-    for parameter in command.params:
+    for parameter in _parameters(command):
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
 
 
 def test_every_command_that_reads_a_crawl_takes_its_options() -> None:
-    for name in set(COMMANDS) - {"completion"}:
+    for name in set(COMMANDS) - {"augment", "completion"}:
         options = {option for parameter in _command(name).params for option in parameter.opts}
         assert {"--conf", "--set"} <= options, name
 
@@ -83,7 +89,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 def test_commands_in_the_pages_can_be_typed(page: Path) -> None:
     for name, rest in re.findall(r"(?:^ {4}|`|\$ )parcahyd ([a-z]+)([^`\n#]*)", page.read_text(encoding="utf-8"), re.MULTILINE):
         assert name in COMMANDS, name
-        options = {option for parameter in _command(name).params for option in (*parameter.opts, "--help")}
+        options = {option for parameter in _parameters(_command(name)) for option in (*parameter.opts, "--help")}
         assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= options, rest
 
 

@@ -1,0 +1,205 @@
+"""Where the volatile regions of a document begin and end, by the markers that its author set.
+
+HTML: an element with `data-vol="ID"`, or `<span class="volatile" id="ID">`. XML: elements `Vol1`, `Vol2`, ... Both:
+`<!--vol ID-->` ... `<!--/vol ID-->`. Tokens are those of the WHATWG's tokenizer: what stands in comments, CDATA sections,
+attribute values and raw text (`script`, `style`, `title`, `textarea`, ...) is no marker. No tree is built; the end of a marked
+element is found by counting start and end tags of its name, so tag soup around a region cannot move it.
+
+Regions in regions are content. They are followed all the same, so that crossing ones are noticed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pcre2
+
+from parcahyd.augment.marker_tokens import TokenReader
+from parcahyd.augment.tvi import REGION_ID
+
+__all__ = ["MAX_MISTAKES", "Marked", "Mistake", "Span", "find_regions"]
+
+MAX_MISTAKES = 100
+"""Mistakes of one document that are told; those after are not."""
+
+_IS_ID = re.compile(REGION_ID)
+_VOID = frozenset(b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split())
+_NOT_ASCII_COMPATIBLE = (
+    "utf-16",
+    "utf16",
+    "utf-32",
+    "utf32",
+    "utf-7",
+    "utf7",
+    "ucs",
+    "iso-2022",
+    "iso2022",
+    "hz",
+    "ibm",
+    "cp037",
+)
+_BYTE_ORDER_MARKS = (b"\xfe\xff", b"\xff\xfe")
+
+
+class Span(NamedTuple):
+    """A region in its document: the bytes from `start` to before `end`, between its markers."""
+
+    id: str
+    start: int
+    end: int
+
+
+class Mistake(NamedTuple):
+    """What the author should put right, and where it stands; line and column count from 1, the column in characters."""
+
+    line: int
+    column: int
+    sentence: str
+
+
+class Marked(NamedTuple):
+    """The outermost regions of a document, in order; none where there are mistakes."""
+
+    spans: tuple[Span, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+
+
+def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") -> Marked:
+    """The regions of a document; `charset` is its encoding's name where it is known.
+
+    Encodings in which ASCII bytes can stand for something else have no regions.
+    """
+    if not _may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
+        return Marked()
+    markers = _Markers()
+    tokens = TokenReader(document, is_xml, markers.levels)
+    while (token := tokens.next()) is not None:
+        if token.is_comment:
+            markers.comment(token.id, token.is_end, token.start, token.end)
+        elif token.is_end:
+            markers.end_tag(token.name, token.start)
+        elif token.id is not None:
+            is_empty = token.is_self_closed or (not is_xml and token.name in _VOID)
+            markers.marked_tag(token.name, token.id, token.start, token.end, is_empty)
+        else:
+            markers.start_tag(token.name, token.is_self_closed and is_xml)
+    markers.unclosed()
+    if markers.mistakes:
+        places = sorted(markers.mistakes)[:MAX_MISTAKES]
+        return Marked((), tuple([Mistake(*_line_and_column(document, at), sentence) for at, sentence in places]))
+    return Marked(tuple(markers.spans))
+
+
+# Whatever marks a region has "vol" in it, which is looked for at machine speed; what stands around it must fit.
+_HTML_MARKER = pcre2.compile(
+    rb"(?i)vol(?:(?<=data-vol)|(?-i:(?<=[\t\n\f\r \"'=]vol)atile[\t\n\f\r \"'>])|(?-i:(?<=<!--vol)|(?<=<!--/vol)) )"
+)
+_XML_MARKER = pcre2.compile(rb"(?:(?<=<!--)|(?<=<!--/))vol |(?<=<)Vol[0-9]")
+
+
+def _may_have_markers(document: bytes, is_xml: bool) -> bool:
+    """Nearly all documents have none, which is seen without reading their tokens."""
+    if document.startswith(_BYTE_ORDER_MARKS):
+        return False
+    return (_XML_MARKER if is_xml else _HTML_MARKER).search(document) is not None
+
+
+def _line_and_column(document: bytes, at: int) -> tuple[int, int]:
+    begin = document.rfind(b"\n", 0, at) + 1
+    return document.count(b"\n", 0, at) + 1, len(document[begin:at].decode("utf-8", "replace")) + 1
+
+
+class _Open(NamedTuple):
+    """A region whose end has not come."""
+
+    id: str
+    at: int
+    """Where its marker begins."""
+    start: int
+    name: bytes
+    """The element's name; empty for a comment."""
+    level: int
+    """How many elements of that name are open since the first marked one, this one included."""
+
+
+class _Markers:
+    """Follows regions through a document; every marker is put away once, so the time is linear in their number."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.mistakes: list[tuple[int, str]] = []
+        self._stack: list[_Open] = []
+        self._ids: set[str] = set()
+        self.levels: dict[bytes, int] = {}
+        """By name of an element whose tags are counted at this time: how many are open since the first marked one."""
+        self._of_name: dict[bytes, list[_Open]] = {}
+        self._comments: dict[str, _Open] = {}
+
+    def marked_tag(self, name: bytes, identity: str, at: int, end: int, is_empty: bool) -> None:
+        if is_empty:
+            self.mistakes.append((at, "this element has no end tag, so it cannot hold a region"))
+            return
+        if not self._take_id(identity, at):
+            self.start_tag(name, is_empty)
+            return
+        level = self.levels[name] = self.levels.get(name, 0) + 1
+        region = _Open(identity, at, end, name, level)
+        self._of_name.setdefault(name, []).append(region)
+        self._stack.append(region)
+
+    def start_tag(self, name: bytes, is_empty: bool) -> None:
+        if name in self.levels and not is_empty:
+            self.levels[name] += 1
+
+    def end_tag(self, name: bytes, at: int) -> None:
+        level = self.levels.get(name)
+        if level is None:
+            return
+        self.levels[name] = level - 1
+        region = self._of_name[name][-1]
+        if region.level == level:
+            self._close(region, at)
+
+    def comment(self, identity: str | None, is_end: bool, at: int, end: int) -> None:
+        if identity is None:
+            self.mistakes.append((at, "this comment names no region: letters, digits and . _ : - are needed"))
+        elif not is_end:
+            if self._take_id(identity, at):
+                region = self._comments[identity] = _Open(identity, at, end, b"", 0)
+                self._stack.append(region)
+        elif identity in self._comments:
+            self._close(self._comments[identity], at)
+        else:
+            self.mistakes.append((at, f"here a region {identity!r} ends that is not open"))
+
+    def unclosed(self) -> None:
+        """The document is over."""
+        self.mistakes += [(region.at, f"region {region.id!r} does not end") for region in self._stack]
+
+    def _take_id(self, identity: str, at: int) -> bool:
+        if _IS_ID.fullmatch(identity) is None:
+            self.mistakes.append((at, "the ID is not 1 to 64 letters, digits and . _ : - that begin with a letter or digit"))
+        elif identity in self._ids:
+            self.mistakes.append((at, f"region {identity!r} is there a second time"))
+        else:
+            self._ids.add(identity)
+            return True
+        return False
+
+    def _close(self, region: _Open, at: int) -> None:
+        while (inner := self._stack.pop()) is not region:
+            self.mistakes.append((inner.at, f"region {inner.id!r} begins within region {region.id!r} and does not end in it"))
+            self._forget(inner)
+        self._forget(region)
+        if not self._stack:
+            self.spans.append(Span(region.id, region.start, at))
+
+    def _forget(self, region: _Open) -> None:
+        if not region.name:
+            del self._comments[region.id]
+            return
+        same_name = self._of_name[region.name]
+        same_name.pop()  # Regions are put away from the top of the stack, so it is the last of its name.
+        if not same_name:
+            del self._of_name[region.name], self.levels[region.name]

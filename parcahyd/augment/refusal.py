@@ -1,0 +1,54 @@
+"""Why a table, a declaration or a merge was refused, as a value."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = ["Consequence", "Fault", "Refusal"]
+
+
+class Consequence(Enum):
+    """What a crawler does about a fault."""
+
+    ABSENT = "the file counts as absent"
+    STALE = "the document itself is asked for, and nobody is to blame"
+    STRIKE = "the file is discarded, the document itself is asked for, and the host has one strike more"
+
+
+class Fault(Enum):
+    """What can be wrong, by a word for machines; each has a sentence for people and a consequence."""
+
+    NO_TABLE = ("no-table", "The first line is not that of a table.", Consequence.ABSENT)
+    VERSION = ("version", "It is of a version that is not known here.", Consequence.ABSENT)
+    DEMAND = ("demand", "A header that must be understood is not known here.", Consequence.ABSENT)
+    TOO_LARGE = ("too-large", "It has more bytes than are read.", Consequence.STRIKE)
+    TOO_MANY_LINES = ("too-many-lines", "It has more lines than are read.", Consequence.STRIKE)
+    TEXT = ("text", "It has bytes that are no text: not UTF-8, control bytes, or mixed line ends.", Consequence.STRIKE)
+    HEADER = ("header", "A header is missing, twice there, or not as it must be.", Consequence.STRIKE)
+    ESCAPE = ("escape", "A backslash begins no escape.", Consequence.STRIKE)
+    FIELD = ("field", "A line of the body is not as it must be.", Consequence.STRIKE)
+    END = ("end", "The last line is missing, counts wrongly, or is not the last.", Consequence.STRIKE)
+    REGIONS = ("regions", "The regions are not in order, or not those of the document.", Consequence.STRIKE)
+    LENGTH = ("length", "A length is not what was announced.", Consequence.STRIKE)
+    HASH = ("hash", "A hash is not what was announced.", Consequence.STRIKE)
+    DOCUMENT = ("document", "It is the table of another document.", Consequence.STRIKE)
+    BASE = ("base", "The skeleton is another one.", Consequence.STALE)
+    MARKERS = ("markers", "The document's own markers are in disorder.", Consequence.STALE)
+    DECLARATION = ("declaration", "It is no declaration that can be understood.", Consequence.ABSENT)
+
+    def __init__(self, word: str, sentence: str, consequence: Consequence) -> None:
+        self.word = word
+        self.sentence = sentence
+        self.consequence = consequence
+
+
+class Refusal(NamedTuple):
+    """A fault, and where it was found."""
+
+    fault: Fault
+    detail: str = ""
+    """Our own words: a line's number, a header's name; never text of a stranger."""
+
+    def __str__(self) -> str:
+        return f"{self.fault.sentence} ({self.detail})" if self.detail else self.fault.sentence

@@ -1,0 +1,52 @@
+"""What the author wants: which folder is served where, and how the tables are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from parcahyd.augment.declaration import Declaration, write_declaration
+from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH
+from parcahyd.core.errors import UserMistake
+from parcahyd.rules.canonical_url import canonical, split
+
+__all__ = ["AuthorPlan", "make_plan"]
+
+
+class AuthorPlan(msgspec.Struct, frozen=True):
+    """A site folder, and what is said about it."""
+
+    folder: str
+    base_url: str
+    """The canonical URL of the folder; it ends with a slash."""
+    declaration: Declaration
+    bundle: str = ""
+    """The bundle's file name in the folder, or empty."""
+
+    @property
+    def robots_line(self) -> str:
+        """The line for robots.txt: a comment, kind to checkers that dislike unknown lines."""
+        return f"# Augment: {write_declaration(self.declaration)}"
+
+    @property
+    def is_whole_site(self) -> bool:
+        """Whether the folder holds the site's robots.txt."""
+        return split(self.base_url)[3] == "/"
+
+
+def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = "stem", bundle: str = "site.TOL") -> AuthorPlan:
+    """A plan that can be followed; what cannot is the user's mistake."""
+    url = canonical(base_url)
+    if url is None or not url.startswith(("http://", "https://")) or "?" in url:
+        raise UserMistake(f"{base_url!r} is not the URL of a folder", "give one like https://www.example.org/docs/")
+    url = url if url.endswith("/") else url + "/"
+    if bundle and ("/" in bundle or bundle.startswith(".") or not bundle.endswith(".TOL")):
+        raise UserMistake(f"the bundle cannot be called {bundle!r}", "give a file name that ends with .TOL")
+    scope = split(url)[3]
+    mark = WHOLE_PATH if form == "path" else STEM
+    bundle_path = split(canonical(url + bundle) or url)[3] if bundle else ""
+    declaration = Declaration(scope, f"{mark}.TOL", f"{mark}.TVI", INDEX, bundle_path)
+    if not isinstance(write_declaration(declaration), str):
+        raise UserMistake(f"{base_url!r} and {bundle!r} cannot be declared", "avoid semicolons and the like in their names")
+    return AuthorPlan(str(folder), url, declaration, bundle)

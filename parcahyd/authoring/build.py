@@ -1,0 +1,156 @@
+"""Writes the tables of a site: last step of a site's build, after any minifier."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from parcahyd.augment.refusal import Refusal
+from parcahyd.authoring.author_plan import AuthorPlan
+from parcahyd.authoring.bundle_file import make_bundle
+from parcahyd.authoring.manifest import PageEntry, read_manifest, write_manifest
+from parcahyd.authoring.page_tables import Complaint, tables_of
+from parcahyd.authoring.pages_in_parallel import for_all_pages
+from parcahyd.authoring.robots_line import declared, is_declared, robots_file
+from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages
+from parcahyd.authoring.whole_files import digest_of, read_or_none, write_whole
+
+__all__ = ["BuildReport", "build"]
+
+
+class BuildReport(NamedTuple):
+    """What a build did, or in a dry run would do; paths are relative to the folder."""
+
+    pages: int
+    page_bytes: int
+    table_bytes: int
+    """Of all tables beside pages, old and new."""
+    written: list[str]
+    removed: list[str]
+    complaints: list[Complaint]
+    robots_line: str
+    """What is left for the author to write into robots.txt, where that is not in the folder; else empty."""
+
+
+class _Done(NamedTuple):
+    """One page, done."""
+
+    path: str
+    length: int
+    entry: PageEntry
+    written: list[str]
+    fresh: dict[str, bytes]
+    """Tables that a dry run did not write."""
+
+
+def build(
+    plan: AuthorPlan, *, jobs: int = 1, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
+) -> BuildReport:
+    """Brings every table of the folder up to date; files that already are as they must be are not touched."""
+    pages = find_pages(plan)
+    before = read_manifest(plan)
+    work = partial(_do_page, plan, dry_run)
+    done = []
+    for page in for_all_pages(work, [(page, before.pages.get(page.path)) for page in pages], jobs):
+        done.append(page)
+        if progress is not None:
+            progress(len(done), len(pages))
+    written = [path for page in done for path in page.written]
+    entries = {page.path: page.entry for page in done}
+    removed = _remove_leftovers(plan, before.pages, entries, dry_run)
+    complaints = [complaint for page in done for complaint in page.entry.complaints]
+    bundle = before.bundle
+    if plan.bundle:
+        has_changed = bool(written or removed) or list(before.pages) != list(entries) or not _is_file(plan, plan.bundle)
+        if has_changed or before.declaration != plan.robots_line:
+            fresh = {path: table for page in done for path, table in page.fresh.items()}
+            bundle = _write_bundle(plan, pages, fresh, written, complaints, dry_run)
+    _declare(plan, written, dry_run)
+    if not dry_run and (before.pages != entries or before.bundle != bundle or before.declaration != plan.robots_line):
+        write_manifest(plan, entries, bundle)
+    table_bytes = sum(length for page in done for length, _ in page.entry.files.values())
+    line = "" if plan.is_whole_site else plan.robots_line
+    return BuildReport(len(done), sum(page.length for page in done), table_bytes, written, removed, complaints, line)
+
+
+def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None]) -> _Done:
+    page, before = item
+    document = read_or_none(os.path.join(plan.folder, page.path)) or b""
+    digest = digest_of(document)
+    if before is not None and before.sha256 == digest and _is_as_before(plan, page, before):
+        return _Done(page.path, len(document), before, [], {})
+    tables = tables_of(page, document)
+    written = []
+    for path, table in tables.files.items():
+        file = os.path.join(plan.folder, path)
+        if read_or_none(file) != table:
+            written.append(path)
+            if not dry_run:
+                write_whole(file, table)
+    files = {path: (len(table), digest_of(table)) for path, table in tables.files.items()}
+    entry = PageEntry(digest, files, tuple(tables.complaints))
+    return _Done(page.path, len(document), entry, written, tables.files if dry_run else {})
+
+
+def _is_as_before(plan: AuthorPlan, page: Page, before: PageEntry) -> bool:
+    """Whether the page's tables are there, under the names of this plan, as long as they were."""
+    if not set(before.files) <= {page.tol, page.tvi}:
+        return False
+    return all(_length(plan, path) == length for path, (length, _) in before.files.items())
+
+
+def _length(plan: AuthorPlan, path: str) -> int:
+    try:
+        return os.stat(os.path.join(plan.folder, path)).st_size
+    except OSError:
+        return -1
+
+
+def _is_file(plan: AuthorPlan, path: str) -> bool:
+    return os.path.isfile(os.path.join(plan.folder, path))
+
+
+def _remove_leftovers(plan: AuthorPlan, before: dict[str, PageEntry], now: dict[str, PageEntry], dry_run: bool) -> list[str]:
+    """Tables that an earlier build wrote and that belong to no page any more; what others have changed since stays."""
+    kept = {path for entry in now.values() for path in entry.files}
+    removed = []
+    for entry in before.values():
+        for path, (_, digest) in entry.files.items():
+            file = os.path.join(plan.folder, path)
+            if path in kept or not _is_ours(path) or (data := read_or_none(file)) is None or digest_of(data) != digest:
+                continue
+            removed.append(path)
+            if not dry_run:
+                os.remove(file)
+    return removed
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a manifest, which may have come from anywhere, names a table of this folder."""
+    return path.endswith(SIDECARS) and not path.startswith("/") and ".." not in path.split("/")
+
+
+def _write_bundle(
+    plan: AuthorPlan, pages: list[Page], fresh: dict[str, bytes], written: list[str], complaints: list[Complaint], dry_run: bool
+) -> str:
+    """Its SHA-256; empty where none was written."""
+    bundle = make_bundle(plan, pages, fresh)
+    if isinstance(bundle, Refusal):
+        complaints.append(Complaint(plan.bundle, 0, 0, f"the bundle is not written: {bundle}"))
+        return ""
+    file = os.path.join(plan.folder, plan.bundle)
+    if read_or_none(file) != bundle:
+        written.append(plan.bundle)
+        if not dry_run:
+            write_whole(file, bundle)
+    return digest_of(bundle)
+
+
+def _declare(plan: AuthorPlan, written: list[str], dry_run: bool) -> None:
+    if not plan.is_whole_site or is_declared(plan):
+        return
+    written.append("robots.txt")
+    if not dry_run:
+        write_whole(robots_file(plan), declared(plan, read_or_none(robots_file(plan)) or b""))

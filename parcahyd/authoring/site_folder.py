@@ -1,0 +1,88 @@
+"""The pages of a built site, and the names of the files that belong to each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote, unquote_to_bytes
+
+from parcahyd.augment.markers import find_regions
+from parcahyd.authoring.author_plan import AuthorPlan
+from parcahyd.core.errors import UserMistake
+from parcahyd.rules.canonical_url import canonical
+
+__all__ = ["SIDECARS", "Page", "find_pages", "find_sidecars", "reference_to"]
+
+SIDECARS = (".TOL", ".TVI")
+_HTML = (".html", ".htm", ".xhtml", ".xht")
+_XML = (".xml", ".rss", ".atom")
+
+
+class Page(NamedTuple):
+    """A document of the site; paths are relative to the folder, with slashes."""
+
+    path: str
+    tol: str
+    """Empty for XML, of which no table of links is written."""
+    tvi: str
+    is_xml: bool = False
+
+
+def find_pages(plan: AuthorPlan) -> list[Page]:
+    """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are left alone.
+
+    Two documents with the same table are the user's mistake.
+    """
+    pages = []
+    owners: dict[str, str] = {plan.bundle: "the bundle"} if plan.bundle else {}
+    for path in _files(plan.folder):
+        lower = path.lower()
+        is_xml = lower.endswith(_XML)
+        if not (lower.endswith(_HTML) or (is_xml and _has_markers(os.path.join(plan.folder, path)))):
+            continue
+        page = _page(plan, path, is_xml)
+        pages.append(page)
+        for table in filter(None, (page.tol, page.tvi)):
+            if table in owners:
+                remedy = "choose --form path" if owners[table] != "the bundle" else "choose another --bundle"
+                raise UserMistake(f"{table} would belong to {owners[table]} and to {path}", remedy)
+            owners[table] = path
+    return pages
+
+
+def find_sidecars(plan: AuthorPlan) -> list[str]:
+    """Every file that is called like a table."""
+    return [path for path in _files(plan.folder) if path.endswith(SIDECARS)]
+
+
+def reference_to(target: str, origin: str) -> str:
+    """The URL reference that leads from one file of the folder to another below its own directory."""
+    name = quote(os.fsencode(target.removeprefix(origin[: origin.rfind("/") + 1])), safe="/!$&'()*+,;=:@~")
+    return f"./{name}" if ":" in name.partition("/")[0] or name.startswith("/") else name
+
+
+def _files(folder: str) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        prefix = os.path.relpath(root, folder).replace(os.sep, "/")
+        yield from ((name if prefix == "." else f"{prefix}/{name}") for name in sorted(names) if not name.startswith("."))
+
+
+def _has_markers(file: str) -> bool:
+    with open(file, "rb") as opened:
+        marked = find_regions(opened.read(), is_xml=True)
+    return bool(marked.spans or marked.mistakes)
+
+
+def _page(plan: AuthorPlan, path: str, is_xml: bool) -> Page:
+    url = canonical(plan.base_url + quote(os.fsencode(path), safe="/!$&'()*+,;=:@~")) or ""
+    tol, tvi = [_path(plan, sidecar) for sidecar in (plan.declaration.tol_of(url), plan.declaration.tvi_of(url))]
+    return Page(path, "" if is_xml else tol, tvi, is_xml)
+
+
+def _path(plan: AuthorPlan, url: str | None) -> str:
+    """The file that is served at a URL; empty where none of the folder is."""
+    if url is None or not url.startswith(plan.base_url):
+        return ""
+    return os.fsdecode(unquote_to_bytes(url[len(plan.base_url) :]))

@@ -1,0 +1,191 @@
+"""`parcahyd augment`: the site author's tool. It writes tables of links and of variable information, checks and serves them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from parcahyd.cli.wording import plain, plural, size, span
+
+if TYPE_CHECKING:
+    from parcahyd.authoring.author_plan import AuthorPlan
+    from parcahyd.authoring.build import BuildReport
+    from parcahyd.authoring.page_tables import Complaint
+
+__all__ = ["command"]
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+@click.group()
+def command() -> None:
+    """Write, check and serve the tables of a site that you publish.
+
+    A table of links (.TOL) tells crawlers where a page leads before they load it; a table of variable information (.TVI) holds
+    the parts of a page that change, so that a refresh moves those and nothing else. Browsers are not concerned.
+    docs/augmented-hypertext.md explains both.
+
+    \b
+    Examples:
+      parcahyd augment build public/ --base-url https://www.example.org/
+      parcahyd augment check public/ --base-url https://www.example.org/
+      parcahyd augment serve public/
+    """
+
+
+def _site_options(function: _Command) -> _Command:
+    """What `build` and `check` must be told alike."""
+    options = (
+        click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)),
+        click.option(
+            "--base-url",
+            default="http://localhost/",
+            metavar="URL",
+            help="Where DIR is served. Without it, DIR is taken for a whole site.",
+        ),
+        click.option(
+            "--form",
+            type=click.Choice(["stem", "path"]),
+            default="stem",
+            show_default=True,
+            help="How tables are called: page.TOL (stem) or page.html.TOL (path), for sites where a.html and a.xml stand side "
+            "by side.",
+        ),
+        click.option(
+            "--bundle",
+            default="site.TOL",
+            show_default=True,
+            metavar="NAME",
+            help="The file in DIR with the links of all pages; an empty name for none.",
+        ),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; as many as there are cores unless given."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@command.command("build")
+@_site_options
+@click.option("--dry-run", is_flag=True, help="Write nothing; say what would be written.")
+@click.option("--quiet", "-q", is_flag=True, help="Say only what is wrong.")
+def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None, dry_run: bool, quiet: bool) -> int:
+    """Write the tables of the pages in DIR, the bundle, and the line of robots.txt.
+
+    The last step of a site's build. Only what has changed is written; tables of pages that are gone are removed. What is wrong
+    with a page's markers is told with line and column, no .TVI is written for that page, and the exit code is then 1.
+
+    \b
+    Examples:
+      parcahyd augment build public/ --base-url https://www.example.org/docs/
+      parcahyd augment build public/ --dry-run
+    """
+    from parcahyd.authoring.author_plan import make_plan
+    from parcahyd.authoring.build import build
+
+    plan = make_plan(folder, base_url, form=form, bundle=bundle)
+    began = time.monotonic()
+    with _progress(quiet) as progress:
+        report = build(plan, jobs=_processes(jobs), dry_run=dry_run, progress=progress)
+    _complain(report.complaints)
+    if not quiet:
+        _tell(report, plan, time.monotonic() - began, dry_run)
+    return 1 if report.complaints else 0
+
+
+@command.command("check")
+@_site_options
+def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None) -> int:
+    """Say which tables in DIR no longer fit their pages.
+
+    One line is written for each finding, and the exit code is then 1. Nothing is changed.
+
+    \b
+    Example:
+      parcahyd augment check public/ --base-url https://www.example.org/docs/
+    """
+    from parcahyd.authoring.author_plan import make_plan
+    from parcahyd.authoring.check import check
+
+    with _progress(quiet=False) as progress:
+        found = check(make_plan(folder, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
+    for complaint in found:
+        sys.stdout.write(f"{plain(str(complaint))}\n")
+    if not found:
+        click.echo("Nothing was found: every table fits.")
+    return 1 if found else 0
+
+
+@command.command("serve")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--port", default=8090, show_default=True, help="The port on 127.0.0.1; 0 takes any free one.")
+def _serve(folder: Path, port: int) -> None:
+    """Serve DIR on this machine, to try its tables out.
+
+    \b
+    Example:
+      parcahyd augment serve public/ --port 8090
+    """
+    from parcahyd.authoring.served import FolderServer
+    from parcahyd.core.errors import UserMistake
+
+    try:
+        server = FolderServer(folder, port)
+    except OSError as failure:
+        raise UserMistake(f"port {port} cannot be had: {failure.strerror}", "choose another with --port") from failure
+    with server:
+        click.echo(f"{folder} is at {server.url} (end it with Ctrl-C)")
+        server.serve_forever()
+
+
+def _processes(jobs: int | None) -> int:
+    from parcahyd.runtime.cores import usable_cores
+
+    return jobs or usable_cores()
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A count on the terminal, where standard error is one."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    last = 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last > 0.1:
+            last = time.monotonic()
+            sys.stderr.write(f"\r{done:,} of {total:,} pages")
+            sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+
+
+def _complain(complaints: list[Complaint]) -> None:
+    for complaint in complaints:
+        sys.stderr.write(f"{plain(str(complaint))}\n")
+
+
+def _tell(report: BuildReport, plan: AuthorPlan, seconds: float, dry_run: bool) -> None:
+    share = 100 * report.table_bytes / report.page_bytes if report.page_bytes else 0.0
+    would = "would be " if dry_run else ""
+    click.echo(
+        f"{plural(report.pages, 'page')} ({size(report.page_bytes)}) in {span(seconds)}: "
+        f"{plural(len(report.written), 'file')} {would}written, {len(report.removed):,} {would}removed; "
+        f"tables beside the pages are {size(report.table_bytes)}, {share:.1f} % of them."
+    )
+    if dry_run:
+        for path in (*report.written, *report.removed):
+            click.echo(plain(path))
+    if report.robots_line:
+        click.echo(f"{plan.folder} is not the whole site; write this into its robots.txt:\n{report.robots_line}")

@@ -1,0 +1,143 @@
+"""First line, headers, body and end of any table."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parcahyd.augment.framing import Frame, framed, is_reference, read_hash, read_number
+from parcahyd.augment.limits import MAX_HEADERS, Limits
+from parcahyd.augment.refusal import Consequence, Fault, Refusal
+
+TABLE = b"TOL/1\nName: value\n\none\n# a comment\ntwo\nend 2\n"
+
+
+def _read(data: bytes, size: int = 1 << 30, limits: Limits | None = None) -> tuple[Frame, bytes]:
+    frame = Frame("TOL", ["Name"], limits or Limits())
+    body = b"".join([frame.feed(data[at : at + size]) for at in range(0, len(data), size)])
+    frame.finish()
+    return frame, body
+
+
+def _fault(data: bytes, limits: Limits | None = None) -> Fault | None:
+    faults = set()
+    for size in (1, 3, 1 << 30):
+        frame, _ = _read(data, size, limits)
+        faults.add(frame.refusal.fault if frame.refusal else None)
+    (fault,) = faults
+    return fault
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+@pytest.mark.parametrize("data", [TABLE, TABLE.replace(b"\n", b"\r\n")])
+def test_a_table(data: bytes, size: int) -> None:
+    frame, body = _read(data, size)
+    assert frame.refusal is None
+    assert (frame.headers, body, frame.lines, frame.has_ended) == ({"Name": "value"}, b"one\ntwo\n", 2, True)
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"", Fault.NO_TABLE),
+        (b"TOL/1", Fault.NO_TABLE),
+        (b"<!doctype html><title>Not found</title>", Fault.NO_TABLE),
+        (b"TVI/1\n\nend 0\n", Fault.NO_TABLE),
+        (b"\xef\xbb\xbfTOL/1\n\nend 0\n", Fault.NO_TABLE),
+        (b"tol/1\n\nend 0\n", Fault.NO_TABLE),
+        (b"TOL/2\n\nend 0\n", Fault.VERSION),
+        (b"TOL/10\n\nend 0\n", Fault.VERSION),
+        (b"TOL/1\n!Name: x\n\nend 0\n", Fault.DEMAND),
+        (b"TOL/1\nOther: x\nOther: y\n\nend 0\n", None),
+        (b"TOL/1\nName: x\nName: y\n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nName:x\n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nName: \n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nName: x \n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nname\n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\n" + b"Other: x\n" * (MAX_HEADERS + 1) + b"\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nName: \xff\n\nend 0\n", Fault.TEXT),
+        (b"TOL/1\nName: a\tb\n\nend 0\n", Fault.HEADER),
+        (b"TOL/1\nName: " + b"x" * 70_000 + b"\n\nend 0\n", Fault.TOO_LARGE),
+        (b"TOL/1\nName: " + b"x" * 70_000, Fault.TOO_LARGE),
+        (b"TOL/1\n\na\0b\nend 1\n", Fault.TEXT),
+        (b"TOL/1\n\na\rb\nend 1\n", Fault.TEXT),
+        (b"TOL/1\n\na\r\nend 1\n", Fault.TEXT),
+        (b"TOL/1\r\n\r\na\nend 1\r\n", Fault.TEXT),
+        (b"TOL/1\n\n\xc3\nend 1\n", Fault.TEXT),
+        (b"TOL/1\n\na\n", Fault.END),
+        (b"TOL/1\n\na\nend 1", Fault.END),
+        (b"TOL/1\n\na\nend 2\n", Fault.END),
+        (b"TOL/1\n\na\nb\nend 1\n", Fault.END),
+    ],
+)
+def test_faults(data: bytes, fault: Fault | None) -> None:
+    assert _fault(data) == fault
+
+
+def test_what_follows_is_kept_apart() -> None:
+    frame, body = _read(TABLE + b"TOL/1\n...")
+    assert (frame.rest, body, frame.has_ended) == (b"TOL/1\n...", b"one\ntwo\n", True)
+    frame.feed(b"x")
+    assert frame.refusal == Refusal(Fault.END, "more follows")
+
+
+def test_limits() -> None:
+    assert _fault(TABLE, Limits(body_lines=2)) is None
+    assert _fault(TABLE, Limits(body_lines=1)) == Fault.TOO_MANY_LINES
+    assert _fault(TABLE, Limits(table_bytes=len(TABLE))) is None
+    assert _fault(TABLE, Limits(table_bytes=len(TABLE) - 1)) == Fault.TOO_LARGE
+    assert _fault(b"TOL/1\n\n" + b"x" * 1000, Limits(table_bytes=900)) == Fault.TOO_LARGE
+
+
+def test_what_comes_after_a_table_does_not_count_as_its_own() -> None:
+    frame, _ = _read(TABLE + b"x" * 1000, limits=Limits(table_bytes=len(TABLE)))
+    assert frame.refusal is None
+
+
+@given(st.binary(max_size=200), st.integers(1, 50))
+def test_any_bytes_in_any_chunks(noise: bytes, size: int) -> None:
+    data = b"TOL/1\n" + noise
+    whole, pieces = _read(data), _read(data, size)
+    assert (whole[0].refusal is None) == (pieces[0].refusal is None)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1).filter(lambda line: line[0] != "#")))
+def test_what_is_framed_is_read(lines: list[str]) -> None:
+    body = "".join([f"{line}\n" for line in lines if not line.startswith("end ")]).encode()
+    table = framed("TOL", [("Name", "value")], body)
+    assert isinstance(table, bytes)
+    frame, read = _read(table)
+    assert (frame.refusal, frame.headers, read) == (None, {"Name": "value"}, body)
+
+
+@pytest.mark.parametrize("value", ["", " x", "x ", "a\nb", "a\x00b", "\ud800"])
+def test_a_header_that_would_not_be_read_is_not_written(value: str) -> None:
+    refusal = framed("TOL", [("Name", value)], b"")
+    assert isinstance(refusal, Refusal)
+    assert refusal.fault == Fault.HEADER
+
+
+def test_a_table_that_would_not_be_read_is_not_written() -> None:
+    assert isinstance(framed("TOL", [], b"a\nb\n", Limits(body_lines=1)), Refusal)
+    assert isinstance(framed("TOL", [], b"a\nb\n", Limits(table_bytes=10)), Refusal)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", "01", "1.0", "1e3", "\uff11", "9" * 17, " 1"])
+def test_no_numbers(text: str) -> None:
+    assert read_number(text) is None
+
+
+def test_numbers_hashes_and_references() -> None:
+    assert (read_number("0"), read_number("357")) == (0, 357)
+    assert read_hash("sha-256=" + "0f" * 32) == b"\x0f" * 32
+    assert read_hash("sha-256=" + "0F" * 32) is None
+    assert read_hash("sha-256=" + "0f" * 31) is None
+    assert is_reference("a%20b?c")
+    assert not any(map(is_reference, ("", "a b", "a#b", "é", "a\tb", "a" * 8193)))
+
+
+def test_every_fault_has_words_and_a_consequence() -> None:
+    assert len({fault.word for fault in Fault}) == len(Fault)
+    assert {fault.consequence for fault in Fault} == set(Consequence)
+    assert str(Refusal(Fault.END, "cut")) == "The last line is missing, counts wrongly, or is not the last. (cut)"

@@ -1,0 +1,218 @@
+"""Building the tables of a site, again and again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from parcahyd.augment.bundle import read_bundle
+from parcahyd.augment.sidecars import resolve
+from parcahyd.augment.tol import Tol, read_tol
+from parcahyd.augment.tvi import Tvi, read_tvi
+from parcahyd.augment.volatile import Parted, first_visit, refreshed
+from parcahyd.authoring.author_plan import make_plan
+from parcahyd.authoring.build import build
+from parcahyd.authoring.manifest import MANIFEST
+from parcahyd.core.errors import UserMistake
+from tests.authoring.conftest import PAGES, files_of
+
+TABLES = ["index.TOL", "kettle.TOL", "kettle.TVI", "sub/feed.TVI", "sub/index.TOL"]
+
+
+def test_a_first_build(site: Path) -> None:
+    before = files_of(site)
+    report = build(make_plan(site, "https://www.example.org/"))
+    after = files_of(site)
+    assert sorted(report.written) == sorted([*TABLES, "site.TOL", "robots.txt"])
+    assert set(after) - set(before) == {*report.written, MANIFEST}
+    assert {path: after[path] for path in before} == before
+    assert (report.pages, report.removed, report.complaints, report.robots_line) == (4, [], [], "")
+    assert report.table_bytes == sum(len(after[path]) for path in TABLES)
+    assert after["robots.txt"] == (
+        b"# Augment: 1; scope=/; tol={stem}.TOL; tvi={stem}.TVI; index=index.html; bundle=/site.TOL\n"
+    )
+
+
+def test_the_tables_are_right(site: Path) -> None:
+    build(make_plan(site))
+    tol = read_tol((site / "kettle.TOL").read_bytes())
+    assert isinstance(tol, Tol)
+    assert (tol.is_complete, tol.follow, tol.head.document, tol.head.tvi) == (True, ["index.html"], "kettle.html", "kettle.TVI")
+    tvi = read_tvi((site / "kettle.TVI").read_bytes())
+    assert isinstance(tvi, Tvi)
+    document = PAGES["kettle.html"].encode()
+    parted = first_visit(document, tvi)
+    assert isinstance(parted, Parted)
+    assert refreshed(parted.skeleton, tvi, parted.places) == document
+    feed = read_tvi((site / "sub" / "feed.TVI").read_bytes())
+    assert isinstance(feed, Tvi)
+    assert [region.content for region in feed.regions] == [b"12"]
+
+
+def test_the_bundle_speaks_from_where_it_is(site: Path) -> None:
+    build(make_plan(site))
+    tables, refusal = read_bundle((site / "site.TOL").read_bytes())
+    assert refusal is None
+    documents = [resolve("http://localhost/site.TOL", table.head.document) for table in tables]
+    assert documents == [f"http://localhost/{path}" for path in ("index.html", "kettle.html", "sub/index.html")]
+    assert tables[2].embedded == ["../a%20b.png"]
+    assert tables[1].head.tvi == "kettle.TVI"
+
+
+def test_a_second_build_writes_nothing(site: Path) -> None:
+    build(make_plan(site))
+    stamps = {path: os.stat(site / path).st_mtime_ns for path in files_of(site)}
+    report = build(make_plan(site))
+    assert (report.written, report.removed) == ([], [])
+    assert {path: os.stat(site / path).st_mtime_ns for path in files_of(site)} == stamps
+
+
+def test_one_changed_page_rewrites_its_own_files(site: Path) -> None:
+    build(make_plan(site))
+    (site / "kettle.html").write_text(PAGES["kettle.html"].replace("11.00", "12.00"), encoding="utf-8")
+    assert build(make_plan(site)).written == ["kettle.TOL", "kettle.TVI", "site.TOL"]
+    (site / "index.html").touch()
+    assert build(make_plan(site)).written == []
+
+
+def test_a_table_that_was_lost_or_changed_is_written_again(site: Path) -> None:
+    build(make_plan(site))
+    (site / "index.TOL").unlink()
+    (site / "kettle.TVI").write_bytes(b"TVI/1\n")
+    assert build(make_plan(site)).written == ["index.TOL", "kettle.TVI"]
+
+
+def test_tables_of_pages_that_are_gone_are_removed(site: Path) -> None:
+    build(make_plan(site))
+    (site / "kettle.html").unlink()
+    (site / "sub" / "feed.xml").write_text("<feed/>", encoding="utf-8")
+    (site / "others.TOL").write_bytes(b"not ours")
+    report = build(make_plan(site))
+    assert sorted(report.removed) == ["kettle.TOL", "kettle.TVI", "sub/feed.TVI"]
+    assert (site / "others.TOL").exists()
+    assert not (site / "kettle.TOL").exists()
+
+
+def test_what_somebody_else_has_written_meanwhile_is_not_removed(site: Path) -> None:
+    build(make_plan(site))
+    (site / "kettle.html").unlink()
+    (site / "kettle.TOL").write_bytes(b"mine")
+    assert build(make_plan(site)).removed == ["kettle.TVI"]
+
+
+def test_a_manifest_cannot_make_us_remove_other_files(site: Path, tmp_path: Path) -> None:
+    build(make_plan(site))
+    (tmp_path / "outside.TOL").write_bytes((site / "kettle.TOL").read_bytes())
+    manifest = site / MANIFEST
+    manifest.write_bytes(manifest.read_bytes().replace(b'"kettle.TOL"', b'"../outside.TOL"'))
+    (site / "kettle.html").unlink()
+    build(make_plan(site))
+    assert (tmp_path / "outside.TOL").exists()
+
+
+@pytest.mark.parametrize("manifest", [b"", b"{}", b'{"make": 0, "declaration": ""}', b"\xff"])
+def test_a_manifest_that_cannot_be_read_is_no_manifest(site: Path, manifest: bytes) -> None:
+    build(make_plan(site))
+    (site / MANIFEST).write_bytes(manifest)
+    assert build(make_plan(site)).written == []
+    assert len((site / MANIFEST).read_bytes()) > 100
+
+
+def test_a_dry_run_writes_nothing(site: Path) -> None:
+    before = files_of(site)
+    report = build(make_plan(site), dry_run=True)
+    assert files_of(site) == before
+    assert sorted(report.written) == sorted([*TABLES, "site.TOL", "robots.txt"])
+
+
+def test_mistakes_have_file_line_and_column(site: Path) -> None:
+    build(make_plan(site))
+    (site / "kettle.html").write_text("<p>\n  <b data-vol=a>", encoding="utf-8")
+    report = build(make_plan(site))
+    assert [str(complaint) for complaint in report.complaints] == ["kettle.html:2:3: region 'a' does not end"]
+    assert report.removed == ["kettle.TVI"]
+    again = build(make_plan(site))
+    assert again.complaints == report.complaints
+
+
+def test_a_form_for_documents_with_one_stem(site: Path) -> None:
+    (site / "sub" / "index.xml").write_text("<feed><Vol1>1</Vol1></feed>", encoding="utf-8")
+    with pytest.raises(UserMistake, match="--form path"):
+        build(make_plan(site))
+    report = build(make_plan(site, form="path"))
+    assert "sub/index.xml.TVI" in report.written
+    assert "sub/index.html.TOL" in report.written
+
+
+def test_changing_the_form_moves_the_tables(site: Path) -> None:
+    build(make_plan(site))
+    report = build(make_plan(site, form="path"))
+    assert sorted(report.removed) == TABLES
+    assert "kettle.html.TOL" in report.written
+    assert "form" not in (site / "robots.txt").read_text(encoding="utf-8")
+    assert (site / "robots.txt").read_text(encoding="utf-8").count("Augment") == 1
+
+
+def test_a_part_of_a_site_leaves_robots_to_its_author(site: Path) -> None:
+    report = build(make_plan(site, "https://www.example.org/docs"))
+    assert not (site / "robots.txt").exists()
+    assert report.robots_line.startswith("# Augment: 1; scope=/docs/; ")
+    assert report.robots_line.endswith("bundle=/docs/site.TOL")
+
+
+def test_without_a_bundle(site: Path) -> None:
+    report = build(make_plan(site, bundle=""))
+    assert "site.TOL" not in report.written
+    assert "bundle" not in (site / "robots.txt").read_text(encoding="utf-8")
+
+
+def test_odd_file_names(site: Path) -> None:
+    names = ["a b.html", "c:d.html", "100%.html", "é?#.html", "..html"]
+    for name in names:
+        (site / "sub" / name).write_text("<a href=x>", encoding="utf-8")
+    report = build(make_plan(site))
+    assert {"sub/a b.TOL", "sub/c:d.TOL", "sub/100%.TOL", "sub/é?#.TOL"} <= set(report.written)
+    tables, refusal = read_bundle((site / "site.TOL").read_bytes())
+    assert refusal is None
+    urls = {resolve("http://localhost/site.TOL", table.head.document) for table in tables}
+    assert {"http://localhost/sub/a%20b.html", "http://localhost/sub/c:d.html", "http://localhost/sub/100%25.html"} <= urls
+    tol = read_tol((site / "sub" / "c:d.TOL").read_bytes())
+    assert isinstance(tol, Tol)
+    assert resolve("http://localhost/sub/c:d.TOL", tol.head.document) == "http://localhost/sub/c:d.html"
+
+
+def test_processes_give_the_same(site: Path, tmp_path: Path) -> None:
+    for number in range(150):
+        (site / f"page{number}.html").write_text(f"<a href={number}><b data-vol=n>{number}</b>", encoding="utf-8")
+    seen: list[tuple[int, int]] = []
+    build(make_plan(site), jobs=2, progress=lambda done, total: seen.append((done, total)))
+    parallel = files_of(site)
+    assert seen[-1] == (154, 154)
+    for path in parallel:
+        if path.endswith((".TOL", ".TVI", MANIFEST, "robots.txt")):
+            (site / path).unlink()
+    build(make_plan(site), jobs=1)
+    assert files_of(site) == parallel
+
+
+@pytest.mark.parametrize(
+    ("base_url", "bundle"),
+    [
+        ("ftp://x/", "site.TOL"),
+        ("nowhere", "site.TOL"),
+        ("http://x/?q", "site.TOL"),
+        ("http://x/", "../a.TOL"),
+        ("http://x/", "a.txt"),
+    ],
+)
+def test_plans_that_cannot_be_followed(site: Path, base_url: str, bundle: str) -> None:
+    with pytest.raises(UserMistake):
+        make_plan(site, base_url, bundle=bundle)
+
+
+def test_a_page_that_is_called_like_the_bundle(site: Path) -> None:
+    (site / "site.html").write_text("", encoding="utf-8")
+    with pytest.raises(UserMistake, match="--bundle"):
+        build(make_plan(site))
