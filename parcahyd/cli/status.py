@@ -14,7 +14,7 @@ from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configu
 from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
 
 if TYPE_CHECKING:
-    from parcahyd.storage.report_records import RunReport, SiteReport, StatusReport
+    from parcahyd.storage.report_records import RunReport, SimilarReport, SiteReport, StatusReport
 
 __all__ = ["command", "status_lines"]
 
@@ -24,8 +24,9 @@ _TOP = 10
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
 @click.option("--freshness", is_flag=True, help="Also how fresh the pages are; half a minute for a million URLs.")
+@click.option("--similar", is_flag=True, help="Also how many documents are near-duplicates; a minute for a million documents.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, freshness: bool) -> None:
+def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, freshness: bool, similar: bool) -> None:
     """Show what is stored, what waits, and how the last run went.
 
     It only reads, and may be asked while a crawl runs.
@@ -33,7 +34,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
     \b
     Examples:
       parcahyd status
-      parcahyd status --freshness
+      parcahyd status --freshness --similar
       parcahyd status --conf conf/ --json
     """
     configuration = read_configuration(folder, overrides)
@@ -43,12 +44,15 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
     with open_reports(configuration) as reports:
         status = reports.status(now, top=_TOP)
         fresh = reports.freshness(now, configuration.work) if freshness else None
+        near = reports.similar(top=_TOP) if similar else None
     if as_json:
         import msgspec
 
         told = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
         if fresh is not None:
             told["freshness"] = fresh
+        if near is not None:
+            told["similar"] = near
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
         return
     for line in status_lines(status, shown_database_url(configuration), now):
@@ -58,6 +62,15 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
 
         for line in freshness_lines(fresh):
             click.echo(line)
+    if near is not None:
+        for line in _similar_lines(near):
+            click.echo(line)
+
+
+def _similar_lines(report: SimilarReport) -> Iterator[str]:
+    yield f"similar    {plural(report.documents, 'document')} in {plural(report.groups, 'group')} of nearly the same text"
+    for group in report.largest:
+        yield f"  {group.documents:8,} {', '.join(plain(url) for url in group.urls)}"
 
 
 def status_lines(status: StatusReport, database: str, now: float) -> Iterator[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from parcahyd.cli.remedies import remedy
-from parcahyd.cli.wording import due, moment, plain, plural
+from parcahyd.cli.wording import due, moment, plain, plural, span
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
+from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.robots import Robots, product_token
 from parcahyd.rules.url_patterns import UrlPatterns
 from parcahyd.storage.report_records import UrlStory
@@ -105,6 +107,11 @@ def _address(url: str, site: UrlStory | None, configuration: Configuration, now:
         held = f"hold until {moment(site.addresses_expire)}" if site.addresses_expire > now else "to be resolved again"
         yield _line("", held)
     work = configuration.work
+    host, port = split(url)[1:3]
+    delay = HostRules(work, os.environ).of(host, port).delay
+    asked = min(site.robots.delay, work.MaxCrawlDelay) if site is not None and site.robots is not None else 0.0
+    why = " (Crawl-delay of its robots.txt)" if asked > delay else ""
+    yield _line("delay", f"{max(delay, asked):g} s between two requests to {host}{why}, more while it answers slowly")
     yield _line(
         "group",
         f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",
@@ -138,6 +145,8 @@ def _history(story: UrlStory) -> Iterator[str]:
     tries = f", {plural(story.tries, 'failure')} in a row" if story.tries else ""
     changes = f"; {story.changes:,} of {plural(story.checks, 'check')} found a change" if story.checks else ""
     yield _line("checked", f"{moment(story.checked_at)}{status}{tries}{changes}")
+    if story.changes_every is not None:
+        yield _line("changes", f"about every {span(story.changes_every)}, as far as was seen")
     if story.document is not None:
         document = story.document
         kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
@@ -147,6 +156,8 @@ def _history(story: UrlStory) -> Iterator[str]:
             yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
     for twin in story.twins:
         yield _line("same as", twin)
+    for near in story.similar:
+        yield _line("nearly as", near)
     for fetch in story.fetches:
         brought = f"to {fetch.redirect}" if fetch.redirect is not None else plural(fetch.length or 0, "byte")
         yield _line("fetched", f"{moment(fetch.at)}  {fetch.status}  {fetch.address}  {brought}")

@@ -13,6 +13,8 @@ __all__ = [
     "FreshnessReport",
     "ReasonCount",
     "RunReport",
+    "SimilarGroup",
+    "SimilarReport",
     "SiteReport",
     "SparedSite",
     "StatusReport",
@@ -222,6 +224,8 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     checks: int
     changes: int
     changed_at: float | None
+    changes_every: float | None
+    """The estimated seconds between two changes; None where it was checked once or never."""
     next_visit: float | None
     """Not before then; None: not before settings change."""
 
@@ -231,6 +235,27 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     """Newest first."""
     twins: tuple[str, ...]
     """Other URLs with the same document, at most twenty."""
+    similar: tuple[str, ...]
+    """URLs with another document that shows nearly the same text, at most ten."""
+
+
+class SimilarGroup(_Report, frozen=True, kw_only=True):
+    """Documents that show nearly the same text."""
+
+    documents: int
+    urls: tuple[str, ...]
+    """Of some of them."""
+
+
+class SimilarReport(_Report, frozen=True, kw_only=True):
+    """Near-duplicates in the collection."""
+
+    groups: int
+    documents: int
+    """In all groups together."""
+    within: int
+    """In how many bits of 64 fingerprints of near-duplicates may differ."""
+    largest: tuple[SimilarGroup, ...]
 
 
 class Finding(_Report, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from parcahyd.storage.report_records import (
     FreshnessReport,
     ReasonCount,
     RunReport,
+    SimilarReport,
     SiteReport,
     SparedSite,
     StatusReport,
@@ -84,6 +85,13 @@ class Reports:
             statement = statement.where(urls.c.site_id.in_(self._sites_named(site)))
         for page in self._reader.pages(urls, statement, _PAGE):
             yield from map(_url_report, page)
+
+    def similar(self, top: int = 10) -> SimilarReport:
+        """Near-duplicates, counted, the largest groups with some of their URLs; reads a number of every document."""
+        from parcahyd.storage.similar import similar_report
+
+        with self._reader.moment() as connection:
+            return similar_report(connection, top)
 
     def document(self, url: str) -> StoredDocument | None:
         """The document of a URL, byte for byte; None where none is stored."""

@@ -6,17 +6,22 @@ from typing import Any
 
 from sqlalchemy import Connection, select, tuple_
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import RobotsFact, RobotsStatus, origin
+from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import key_of, recorded, split
+from parcahyd.storage.histories import History, rate_of
 from parcahyd.storage.packing import Damaged, rebuild, unpack
 from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
+from parcahyd.storage.similar import near_to
 from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
 
 __all__ = ["read_document", "read_story", "sentence_of", "whole"]
 
 _TWINS = 20
+_SIMILAR = 10
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -104,11 +109,13 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         checks=row.checks,
         changes=row.changes,
         changed_at=row.changed_at,
+        changes_every=_changes_every(row),
         next_visit=max(row.due_at, waits_for_site) if site.in_scope and row.due_at is not None else None,
         redirect=history[0].redirect if is_redirect and history else None,
         document=_document(connection, row.document_id),
         fetches=tuple(_fetch(fetch) for fetch in history),
         twins=_twins(connection, row),
+        similar=_similar(connection, row.document_id),
     )
 
 
@@ -170,6 +177,17 @@ def _fetch(row: Any) -> FetchReport:
         sha256=None if row.sha256 is None else row.sha256.hex(),
         length=row.length,
     )
+
+
+def _changes_every(row: Any) -> float | None:
+    history = History(*(getattr(row, name) for name in History._fields))
+    rate = rate_of(history, ChangeRate.guess(WorkConf().RevisitAfter)) if row.document_id is not None else None
+    return 1 / rate.per_second if rate is not None and rate.per_second > 0 else None
+
+
+def _similar(connection: Connection, document: int | None) -> tuple[str, ...]:
+    mark = connection.scalar(select(documents.c.similarity).where(documents.c.id == document)) if document is not None else 0
+    return near_to(connection, document or 0, mark or 0, _SIMILAR)
 
 
 def _twins(connection: Connection, row: Any) -> tuple[str, ...]:

@@ -40,11 +40,13 @@ STORY = UrlStory(
     checks=0,
     changes=0,
     changed_at=None,
+    changes_every=None,
     next_visit=NOW - 60,
     redirect=None,
     document=None,
     fetches=(),
     twins=(),
+    similar=(),
 )
 
 

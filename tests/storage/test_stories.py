@@ -140,6 +140,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
         checks=1,
         changes=0,
         changed_at=desk.now,
+        changes_every=None,
         next_visit=desk.first_due(),
         redirect=None,
         document=DocumentReport(
@@ -157,6 +158,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
             FetchReport(at=desk.now, status=200, address="192.0.2.1", redirect=None, sha256=mark.sha256.hex(), length=12),
         ),
         twins=(f"{A}/twin",),
+        similar=(),
     )
 
 

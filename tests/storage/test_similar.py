@@ -1,0 +1,26 @@
+"""Near-duplicates among stored documents."""
+
+from __future__ import annotations
+
+from tests.storage.desk import Desk
+
+A = "http://a.example"
+
+
+def test_documents_of_nearly_the_same_text_are_grouped_and_counted(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    marks = {"/": 0b1111, "/near": 0b1110, "/far": 0x5555_5555_5555_5555, "/short": 0, "/shorter": 0}
+    for path, mark in marks.items():
+        desk.write(desk.page(pair, path, f"<p>{path}</p>".encode(), similarity=mark))
+    reports = desk.reports
+    report = reports.similar()
+    assert (report.groups, report.documents) == (1, 2)
+    assert [group.urls for group in report.largest] == [(f"{A}/", f"{A}/near")]
+    story = reports.story(f"{A}/near")
+    assert story is not None
+    assert story.similar == (f"{A}/",)
+    short = reports.story(f"{A}/short")
+    assert short is not None
+    assert short.similar == ()
