@@ -118,15 +118,20 @@ class PluginManager:
         return manager
 
     @classmethod
-    def load_for_worker(cls, configuration: Configuration) -> PluginManager:
+    def load_for_worker(cls, configuration: Configuration, strangers: bool = True) -> PluginManager:
         """The same for a Crawl Worker's process, which makes no resolver. The coordinator has looked at every plugin before it
-        starts a worker, so where the downloader is a shipped one and there are no strangers, nothing need be found again."""
+        starts a worker, so where it found no strangers and the downloader is a shipped one, nothing need be found again."""
+        if strangers:
+            return cls.load(configuration)
         manager = cls(configuration)
         manager._register_built_in()
-        if _are_there_strangers(manager._plugin_folder()):
-            return cls.load(configuration)
         manager._collect()
         return manager if configuration.work.DownloaderClass in manager._offers[_DOWNLOADERS] else cls.load(configuration)
+
+    @property
+    def has_strangers(self) -> bool:
+        """Whether there are plugins beside the shipped ones."""
+        return any(found != _BUILT_IN for _, found in self._found.values())
 
     def resolver(self) -> Resolver:
         """The resolver that DnsResolverClass names, newly made."""
@@ -308,12 +313,6 @@ def _entry_points() -> Iterator[tuple[object, str, str]]:
                 f'plugin "{entry.name}" ({found}) cannot be imported: {in_a_line(error)}', "repair or uninstall that package"
             ) from error
         yield plugin, entry.name, found
-
-
-def _are_there_strangers(folder: str) -> bool:
-    from importlib.metadata import entry_points
-
-    return bool(entry_points(group=PROJECT)) or any(_plugin_files(folder))
 
 
 def _plugin_files(folder: str) -> list[str]:

@@ -72,6 +72,8 @@ class Begin(_Message, frozen=True):
     seeds: tuple[str, ...] = ()
     worker: int = 0
     credit: int = 0
+    strangers: bool = True
+    """There are plugins beside the shipped ones."""
 
 
 class Ready(_Message, frozen=True):

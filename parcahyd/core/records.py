@@ -222,8 +222,6 @@ class PageRecord(_Tagged, frozen=True):
     language: str = ""
     summary: bytes = b""
     """The whole Summary, encoded, where one was made."""
-    similarity: int = 0
-    """The similarity fingerprint of its text; 0 where there is too little of it, or none."""
     refused: tuple[tuple[str, str], ...] = ()
     """Links first seen here that a rule refused: the word of the reason, and a path of this site or an absolute URL."""
 

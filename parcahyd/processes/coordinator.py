@@ -120,6 +120,7 @@ class Coordinator:
         self.clock: Clock = SystemClock()
         self.workers = configuration.work.MaxInstances or usable_cores()
         self.visit_pages = configuration.work.VisitPages
+        self._strangers = True
         self._configuration = configuration
         self._encoded = msgspec.msgpack.encode(configuration)
         self._seeds = (*configuration.work.Seeds, *seeds)
@@ -171,6 +172,7 @@ class Coordinator:
         HostRules(self._configuration.work, os.environ)  # Complains here and now about variables that are not set.
         plugins = PluginManager.load(self._configuration)
         self.visit_pages = min(self.visit_pages, plugins.order().visit_pages or self.visit_pages)
+        self._strangers = plugins.has_strangers
         return plugins.resolver()
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ class Coordinator:
         if self._update_channel is not None:
             self._update_channel.send_socket(WorkerJoined(number), worker.buffer)
         credit = self._configuration.work.BufferBytes // self.workers
-        worker.channel.send(Begin(self._encoded, worker=number, credit=credit))
+        worker.channel.send(Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers))
 
     def _inherited(self) -> tuple[int, ...]:
         return () if self._lock is None else (self._lock.descriptor,)

@@ -170,7 +170,7 @@ class CrawlWorkerProcess:
     def _begin(self, message: Begin) -> None:
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self.number, self.credit = message.worker, message.credit
-        plugins = self._load_plugins(configuration)
+        plugins = self._load_plugins(configuration, message.strangers)
         self._downloader = plugins.downloader(self._loop)
         self.tools: DocumentTools = plugins.tools(self.report_misbehaviour)
         self._worker = self._join(configuration, self._downloader, self)

@@ -446,7 +446,9 @@ class UpdateDatabaseProcess:
         if crate.pages:
             work = self._configuration.work
             self._crate = Crate()
-            crate.packed = self._packers.submit(self._pack_all, crate.pages, work.CompressionLevel, work.KeepLinks)
+            crate.packed = self._packers.submit(
+                self._pack_all, crate.pages, work.CompressionLevel, work.KeepLinks, work.Summaries != "none"
+            )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 

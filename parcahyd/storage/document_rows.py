@@ -49,8 +49,8 @@ class DocumentRows:
                 continue
             found[sha256] = number = self._writer.new_id("documents")
             page = packed.page
-            kind = (plain(page.media_type), plain(page.charset), plain(page.title), plain(page.language))
-            new.append((number, packed.df, sha256, packed.length, *kind, page.similarity, packed.packed))
+            kind = (plain(page.media_type), plain(page.charset), plain(packed.title), plain(packed.language))
+            new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
             if packed.packed_links:
                 tables.append((number, packed.packed_links))
             if packed.packed_summary:

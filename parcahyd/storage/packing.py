@@ -10,7 +10,10 @@ from isal import isal_zlib
 from zlib_ng import zlib_ng
 
 from parcahyd.core.records import PageRecord
+from parcahyd.rules.brief import brief
 from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.media_type import is_html
+from parcahyd.rules.similarity import NO_SIMILARITY, similarity
 
 __all__ = ["Damaged", "PackedPage", "compress", "compress_table", "pack", "pack_all", "rebuild", "unpack"]
 
@@ -35,25 +38,38 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     packed_links: bytes
     """Empty where links are not kept, or where there are none."""
     packed_summary: bytes = b""
+    title: str = ""
+    language: str = ""
+    similarity: int = NO_SIMILARITY
+    """The similarity fingerprint of its text."""
 
 
-def pack(page: PageRecord, level: int, keep_links: bool) -> PackedPage:
-    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
+def pack(page: PageRecord, level: int, keep_links: bool, is_brief: bool = True) -> PackedPage:
+    """Fingerprints and compresses a page, and takes its title and language if these are wanted.
+
+    Releases the interpreter lock for the most part, so call it in threads.
+    """
     bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"")
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
     table = compress_table(page.links) if keep_links and page.links else b""
     summary = compress(page.summary, level) if page.summary else b""
-    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary)
+    title, language, similar = page.title, page.language, NO_SIMILARITY
+    if is_html(page.media_type):
+        similar = similarity(page.body)
+        if is_brief and not page.summary:
+            title, language = brief(page.body, page.charset)
+    packed = compress(page.body, level)
+    return PackedPage(bare, mark.df, mark.sha256, len(page.body), packed, table, summary, title, language, similar)
 
 
-def pack_all(pages: list[PageRecord], level: int, keep_links: bool) -> list[PackedPage]:
+def pack_all(pages: list[PageRecord], level: int, keep_links: bool, is_brief: bool = True) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards."""
     packed: list[PackedPage] = []
     pages.reverse()
     while pages:
-        packed.append(pack(pages.pop(), level, keep_links))
+        packed.append(pack(pages.pop(), level, keep_links, is_brief))
     return packed
 
 

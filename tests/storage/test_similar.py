@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tests.storage.desk import Desk
 
 A = "http://a.example"
@@ -13,7 +15,7 @@ def test_documents_of_nearly_the_same_text_are_grouped_and_counted(desk: Desk) -
     pair = desk.visit()
     marks = {"/": 0b1111, "/near": 0b1110, "/far": 0x5555_5555_5555_5555, "/short": 0, "/shorter": 0}
     for path, mark in marks.items():
-        desk.write(desk.page(pair, path, f"<p>{path}</p>".encode(), similarity=mark))
+        desk.write(msgspec.structs.replace(desk.page(pair, path, f"<p>{path}</p>".encode()), similarity=mark))
     reports = desk.reports
     report = reports.similar()
     assert (report.groups, report.documents) == (1, 2)

@@ -1,4 +1,4 @@
-"""A document in hand, of whatever format: its links, title and language, its summary, and the members of an archive.
+"""A document in hand, of whatever format: its links, its summary, and the members of an archive.
 
 HTML is read on the spot, as quickly as can be. Everything else, and whatever somebody wants summarised, may take long: it is
 read beside the event loop.
@@ -14,7 +14,6 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member, Summary
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.brief import brief
 from parcahyd.rules.directives import Directive, header_directives
 from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
@@ -75,12 +74,11 @@ class Reading(NamedTuple):
 class DocumentReader:
     """Reads the documents of one worker."""
 
-    __slots__ = ("_is_brief", "_is_full", "_obeyed", "_token", "_tools", "_work", "recognise")
+    __slots__ = ("_is_full", "_obeyed", "_token", "_tools", "_work", "recognise")
 
     def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
         self._work = work
         self._tools = tools
-        self._is_brief = work.Summaries != "none"
         self._is_full = work.Summaries == "full"
         self._obeyed = Directive(sum(_WORDS[word] for word in set(work.Directives)))
         self._token = product_token(work.UserAgent)
@@ -105,8 +103,7 @@ class DocumentReader:
 
     def read_html(self, body: bytes, charset: str) -> Reading:
         links = read_links(body, charset)
-        title, language = brief(body, links.charset) if self._is_brief else ("", "")
-        return Reading(links.charset, links, title, language)
+        return Reading(links.charset, links)
 
     def read(self, body: bytes, media_type: str, charset: str, url: str, is_sitemap: bool) -> Reading:
         """Everything that settings want of a document; may take seconds."""

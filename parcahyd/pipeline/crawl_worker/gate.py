@@ -11,22 +11,26 @@ from collections.abc import Callable, Iterable, Iterator
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import DueUrl, Pair
-from parcahyd.rules.traps.guards import Guards
+from parcahyd.rules.similarity import similarity
+from parcahyd.rules.traps.guards import Guards, mark_of_bytes
 from parcahyd.rules.traps.holding import Memory
 from parcahyd.rules.url_patterns import UrlPatterns
 
 __all__ = ["Gate"]
 
 _STORED = int(State.STORED)
+_LOOKED_AT = 64
+_ONE_IN = 8
 
 
 class Gate:
     """Judges the paths of one visit, each when it is first met and once more when it is to be asked for."""
 
-    __slots__ = ("_guards", "_has_limit", "_origin", "_pages_left", "_patterns", "judge")
+    __slots__ = ("_guards", "_has_limit", "_met", "_origin", "_pages_left", "_patterns", "judge")
 
     def __init__(self, pair: Pair, work: WorkConf, memory: Memory, now: float) -> None:
         self._origin = pair.origin
+        self._met = 0
         self._patterns = UrlPatterns.of(work.Include, work.Exclude)
         self._guards = Guards(work, now, pair.guards, memory)
         self._has_limit = work.MaxPagesPerSite > 0
@@ -70,9 +74,16 @@ class Gate:
         if self._has_limit and _is_new(url):
             self._pages_left += 1
 
-    def observe(self, path: str, mark: int, status: int) -> None:
-        """What was got for a path: see `Guards.observe`."""
-        self._guards.observe(path, mark, status)
+    def observe(self, path: str, body: bytes, status: int) -> None:
+        """What was got for a path: see `Guards.observe`. Of many documents one in eight is looked at, and counts for all."""
+        self._met += 1
+        if self._met <= _LOOKED_AT:
+            weight = 1
+        elif self._met % _ONE_IN == 0:
+            weight = _ONE_IN
+        else:
+            return
+        self._guards.observe(path, similarity(body) or mark_of_bytes(body), status, weight)
 
     def encode(self) -> bytes:
         return self._guards.encode()

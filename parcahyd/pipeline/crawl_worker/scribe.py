@@ -61,7 +61,6 @@ class Scribe:
         refused: tuple[tuple[str, str], ...] = (),
         reading: Reading = _NOTHING_READ,
         wish: Reason | None = None,
-        similarity: int = 0,
     ) -> None:
         """A document with the links first seen in it, or a redirect with its target.
 
@@ -96,7 +95,6 @@ class Scribe:
                 title=reading.title,
                 language=reading.language,
                 summary=reading.summary,
-                similarity=similarity,
                 refused=refused,
             )
         )

@@ -30,14 +30,11 @@ from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.canonical_url import Joiner, canonical
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings
-from parcahyd.rules.media_type import is_html
 from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
-from parcahyd.rules.similarity import NO_SIMILARITY, similarity
-from parcahyd.rules.traps.guards import mark_of_bytes
 
 __all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
 
@@ -342,7 +339,7 @@ class Visit:
             failed = _UNASKED_304
         self._came_to_nothing(item)
         if failed.event is Event.MISSING and result.body:
-            self._gate.observe(item.path, similarity(result.body) or mark_of_bytes(result.body), result.status)
+            self._gate.observe(item.path, result.body, result.status)
         self._failure(item, result, failed, now)
 
     def _came_to_nothing(self, item: DueUrl) -> None:
@@ -357,10 +354,9 @@ class Visit:
             self._scribe.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
         documents, body = self._documents, result.body
-        mark = similarity(body) if is_html(media_type) else NO_SIMILARITY
-        self._gate.observe(item.path, mark or mark_of_bytes(body), result.status)
+        self._gate.observe(item.path, body, result.status)
         if documents.is_quick(media_type):
-            self._keep(item, result, media_type, documents.read_html(body, charset), now, mark)
+            self._keep(item, result, media_type, documents.read_html(body, charset), now)
             return
         as_sitemap = item.path in self._sitemaps or is_sitemap(item.path, media_type)
         if not documents.is_read(media_type, as_sitemap):
@@ -369,16 +365,15 @@ class Visit:
         read = partial(documents.read, body, media_type, charset, self.origin + item.path, as_sitemap)
         if documents.is_slow(media_type, len(body)):
             self.being_read += 1
-            self._aside(read, partial(self._was_read, item, result, media_type, mark))
+            self._aside(read, partial(self._was_read, item, result, media_type))
         else:
-            self._keep(item, result, media_type, read(), now, mark)
+            self._keep(item, result, media_type, read(), now)
 
     def _was_read(
         self,
         item: DueUrl,
         result: DownloadResult,
         media_type: str,
-        mark: int,
         reading: Reading | None,
         error: Exception | None,
         now: float,
@@ -387,12 +382,10 @@ class Visit:
         self.being_read -= 1
         if reading is None:
             return self.stumbled(Ask(AskKind.PAGE, item.path, item), error or Exception("nothing was read"), now)
-        self._keep(item, result, media_type, reading, now, mark)
+        self._keep(item, result, media_type, reading, now)
         return ""
 
-    def _keep(
-        self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float, mark: int = NO_SIMILARITY
-    ) -> None:
+    def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
         """Take the links of a document that was read, and give its record away."""
         url, links = self.origin + item.path, reading.links
         asked = self._documents.heed(links, result.headers, url, now)
@@ -414,7 +407,6 @@ class Visit:
             refused=tuple(new.refused),
             reading=reading,
             wish=wish_not_to_be_kept(asked) if asked else None,
-            similarity=mark,
         )
         for member in reading.members:
             if not member.skipped:

@@ -49,15 +49,15 @@ class _Tally:
         self.twins = self.others = self.missing = self.probes = 0
         self.is_closed = False
 
-    def take_twin(self, is_missing: bool, budget: int) -> None:
-        self.twins += 1
-        self.missing += is_missing
+    def take_twin(self, is_missing: bool, budget: int, weight: int) -> None:
+        self.twins += weight
+        self.missing += weight * is_missing
         if self.twins >= budget and self.twins >= 9 * self.others:
             self.is_closed = True
         self._age(budget)
 
-    def take_other(self, budget: int) -> None:
-        self.others += 1
+    def take_other(self, budget: int, weight: int) -> None:
+        self.others += weight
         if self.is_closed:
             self.is_closed = False
             self.twins //= 2
@@ -115,8 +115,11 @@ class Budgets:
                     self._tallies[number].probes -= 1
         return reason
 
-    def observe(self, path: str, mark: int, status: int, holding: Holding) -> None:
-        """Counts what was got for a path: the mark of a document, or of the page that came with status 404 or 410."""
+    def observe(self, path: str, mark: int, status: int, holding: Holding, weight: int = 1) -> None:
+        """Counts what was got for a path: the mark of a document, or of the page that came with status 404 or 410.
+
+        Who looks at one document in so many gives that number as its weight.
+        """
         mark &= _BITS
         if status in (404, 410):
             if len(self._missing) < _MISSING_MARKS and not self._is_missing(mark):
@@ -124,9 +127,9 @@ class Budgets:
             return
         is_missing = bool(self._missing) and self._is_missing(mark)
         if self._is_frequent(mark) or is_missing:
-            self._count_twin(path, is_missing, holding)
+            self._count_twin(path, is_missing, holding, weight)
         elif self._tallies:
-            self._count_other(path)
+            self._count_other(path, weight)
 
     def _is_missing(self, mark: int) -> bool:
         return any((mark ^ other).bit_count() <= _NEAR for other in self._missing)
@@ -151,22 +154,22 @@ class Budgets:
             counts[rarest] -= 1
         return False
 
-    def _count_twin(self, path: str, is_missing: bool, holding: Holding) -> None:
+    def _count_twin(self, path: str, is_missing: bool, holding: Holding, weight: int) -> None:
         for number, factor in zip(_levels(path), (1, _OF_DIRECTORY, _OF_SITE), strict=True):
             tally = self._tallies.get(number)
             if tally is None:
                 if number == _ONE_PATH or not holding.take():
                     continue
                 tally = self._tallies[number] = _Tally()
-            tally.take_twin(is_missing, self._budget * factor)
+            tally.take_twin(is_missing, self._budget * factor, weight)
             if tally.is_closed:
                 self.closed.add(number)
 
-    def _count_other(self, path: str) -> None:
+    def _count_other(self, path: str, weight: int) -> None:
         for number, factor in zip(_levels(path), (1, _OF_DIRECTORY, _OF_SITE), strict=True):
             tally = self._tallies.get(number)
             if tally is not None:
-                tally.take_other(self._budget * factor)
+                tally.take_other(self._budget * factor, weight)
                 self.closed.discard(number)
                 if tally.is_dull:
                     del self._tallies[number]

@@ -122,11 +122,11 @@ class Guards:
             self.refused[reason.word] += 1
         return reason
 
-    def observe(self, path: str, mark: int, status: int) -> None:
+    def observe(self, path: str, mark: int, status: int, weight: int = 1) -> None:
         """Counts what was got for a path. A mark is 64 bits that differ in few for documents that differ in little: a
         similarity fingerprint, or `mark_of_bytes` where there is too little text for one."""
         if self._budgets is not None:
-            self._budgets.observe(path, mark, status, self._holding)
+            self._budgets.observe(path, mark, status, self._holding, weight)
 
     def encode(self) -> bytes:
         """What is to be stored with the site, for the next visit; empty where nothing was learned."""
