@@ -447,7 +447,12 @@ class UpdateDatabaseProcess:
             work = self._configuration.work
             self._crate = Crate()
             crate.packed = self._packers.submit(
-                self._pack_all, crate.pages, work.CompressionLevel, work.KeepLinks, work.Summaries != "none"
+                self._pack_all,
+                crate.pages,
+                work.CompressionLevel,
+                work.KeepLinks,
+                work.Summaries != "none",
+                work.Similarity,
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

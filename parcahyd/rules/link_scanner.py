@@ -28,7 +28,7 @@ _SPACE = r"\t\n\f\r "
 _NAME_ENDS = rf"(?=[{_SPACE}/>])"
 # What stands between a tag's name and its `>`. A quote or an equals sign anywhere else is left to the tree builder.
 # A quote has a meaning only behind `name=`, and what is not quoted runs up to white space or `>`.
-_ATTRIBUTES = rf"""[^>"'=<]*+(?:(?<=[^{_SPACE}/>"'=<])=(?:"[^"]*+"|'[^']*+'|[^{_SPACE}"'>=<`]++(?=[{_SPACE}>]))[^>"'=<]*+)*+"""
+_ATTRIBUTES = rf"""[^>"'=<]*+(?:(?<![{_SPACE}/"'])=(?:"[^"]*+"|'[^']*+'|[^{_SPACE}"'>=<`]++(?=[{_SPACE}>]))[^>"'=<]*+)*+"""
 _CARRIERS = "a|area|audio|base|embed|form|img|input|link|meta|object|source|track|video"
 _RAW_CARRIERS = "script|iframe"
 _RAW = "style|title|textarea|noembed|noframes|xmp"

@@ -44,8 +44,8 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     """The similarity fingerprint of its text."""
 
 
-def pack(page: PageRecord, level: int, keep_links: bool, is_brief: bool = True) -> PackedPage:
-    """Fingerprints and compresses a page, and takes its title and language if these are wanted.
+def pack(page: PageRecord, level: int, keep_links: bool, is_brief: bool = True, is_similar: bool = True) -> PackedPage:
+    """Fingerprints and compresses a page, and takes its title and language, and a fingerprint of its text, where these are wanted.
 
     Releases the interpreter lock for the most part, so call it in threads.
     """
@@ -57,19 +57,21 @@ def pack(page: PageRecord, level: int, keep_links: bool, is_brief: bool = True) 
     summary = compress(page.summary, level) if page.summary else b""
     title, language, similar = page.title, page.language, NO_SIMILARITY
     if is_html(page.media_type):
-        similar = similarity(page.body)
+        similar = similarity(page.body) if is_similar else NO_SIMILARITY
         if is_brief and not page.summary:
             title, language = brief(page.body, page.charset)
     packed = compress(page.body, level)
     return PackedPage(bare, mark.df, mark.sha256, len(page.body), packed, table, summary, title, language, similar)
 
 
-def pack_all(pages: list[PageRecord], level: int, keep_links: bool, is_brief: bool = True) -> list[PackedPage]:
+def pack_all(
+    pages: list[PageRecord], level: int, keep_links: bool, is_brief: bool = True, is_similar: bool = True
+) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards."""
     packed: list[PackedPage] = []
     pages.reverse()
     while pages:
-        packed.append(pack(pages.pop(), level, keep_links, is_brief))
+        packed.append(pack(pages.pop(), level, keep_links, is_brief, is_similar))
     return packed
 
 

@@ -19,8 +19,8 @@ from parcahyd.rules.url_patterns import UrlPatterns
 __all__ = ["Gate"]
 
 _STORED = int(State.STORED)
-_LOOKED_AT = 64
-_ONE_IN = 8
+_LOOKED_AT = 32
+_ONE_IN = 16
 
 
 class Gate:
@@ -75,7 +75,7 @@ class Gate:
             self._pages_left += 1
 
     def observe(self, path: str, body: bytes, status: int) -> None:
-        """What was got for a path: see `Guards.observe`. Of many documents one in eight is looked at, and counts for all."""
+        """What was got for a path: see `Guards.observe`. Of many documents one in sixteen is looked at, and counts for all."""
         self._met += 1
         if self._met <= _LOOKED_AT:
             weight = 1
