@@ -22,14 +22,14 @@ _LARGEST = 2**63 - 1
 """Databases and C libraries count in 64 bits."""
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_ABSOLUTE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?")
-_PROXY = re.compile(r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::[0-9]{1,5})?/?")
-_PATTERN = re.compile(r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?")
-_VARIABLE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*+")
-_PARAMETER = re.compile(r"[^*&=;?#/ ]+\*?")
-_DOMAIN = re.compile(r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]")
-_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++")
+_ABSOLUTE_URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?"
+_PROXY = r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::[0-9]{1,5})?/?"
+_PATTERN = r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?"
+_VARIABLE = r"env:[A-Za-z_][A-Za-z0-9_]*+"
+_PARAMETER = r"[^*&=;?#/ ]+\*?"
+_DOMAIN = r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]"
+_MEDIA_TYPE = r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*"
+_HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 
 _OWN_HEADERS = frozenset(
     {
@@ -62,7 +62,7 @@ def seed_problem(seed: str) -> str:
     """What keeps a seed from being an absolute URL with scheme and host, remedy included; empty when nothing does."""
     try:
         parts = urlsplit(seed)
-        fits = _ABSOLUTE_URL.fullmatch(seed) is not None and bool(parts.hostname) and parts.port != 0
+        fits = re.fullmatch(_ABSOLUTE_URL, seed) is not None and bool(parts.hostname) and parts.port != 0
     except ValueError:
         fits = False
     if fits:
@@ -170,21 +170,21 @@ def _patterns(patterns: Sequence[str]) -> Problem | None:
 
 def _parameters(names: Sequence[str]) -> Problem | None:
     for name in names:
-        if not _PARAMETER.fullmatch(name):
+        if not re.fullmatch(_PARAMETER, name):
             return Problem(f"{shown(name)} is not the name of a parameter", 'such as "sid", or "utm_*" for all that begin so')
     return None
 
 
 def _domains(domains: Sequence[str]) -> Problem | None:
     for domain in domains:
-        if not _DOMAIN.fullmatch(domain):
+        if not re.fullmatch(_DOMAIN, domain):
             return Problem(f"{shown(domain)} is not the name of a host", 'such as "example.org", or "=www.example.org"')
     return None
 
 
 def _media_types(types: Sequence[str]) -> Problem | None:
     for one in types:
-        if not _MEDIA_TYPE.fullmatch(one):
+        if not re.fullmatch(_MEDIA_TYPE, one):
             return Problem(f"{shown(one)} is not a media type", 'such as "text/html" or "image/*"')
     return None
 
@@ -196,7 +196,7 @@ def _local_instance(local: bool) -> Problem | None:
 
 
 def _pattern(pattern: str) -> Problem | None:
-    found = _PATTERN.fullmatch(pattern)
+    found = re.fullmatch(_PATTERN, pattern)
     if found and (found[1] is None or 0 < int(found[1]) < 65536):
         return None
     return Problem(
@@ -206,7 +206,7 @@ def _pattern(pattern: str) -> Problem | None:
 
 def _headers(headers: Mapping[str, str] | None) -> Problem | None:
     for name, value in (headers or {}).items():
-        if not _HEADER_NAME.fullmatch(name):
+        if not re.fullmatch(_HEADER_NAME, name):
             return Problem(f"{shown(name)} is not a header's name", 'such as "Accept-Language"')
         if name.lower() in _OWN_HEADERS:
             return Problem(f"{plain(name)} is written by the crawl itself", "leave it out")
@@ -219,14 +219,14 @@ def _headers(headers: Mapping[str, str] | None) -> Problem | None:
 
 def _credentials(credentials: str | None) -> Problem | None:
     if credentials is None or ":" in credentials[1:]:
-        if credentials is None or not credentials.startswith("env:") or _VARIABLE.fullmatch(credentials):
+        if credentials is None or not credentials.startswith("env:") or re.fullmatch(_VARIABLE, credentials):
             return None
         return Problem("names no environment variable", 'such as "env:EXAMPLE_LOGIN"')
     return Problem("not of the form USER:PASSWORD", 'write "USER:PASSWORD", or "env:NAME" to read it from the environment')
 
 
 def _proxy(proxy: str | None) -> Problem | None:
-    if not proxy or _PROXY.fullmatch(proxy) or _VARIABLE.fullmatch(proxy):
+    if not proxy or re.fullmatch(_PROXY, proxy) or re.fullmatch(_VARIABLE, proxy):
         return None
     if proxy.lower().startswith(("socks5h:", "socks4a:")):
         return Problem(

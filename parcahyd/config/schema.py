@@ -297,7 +297,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         ),
     ] = "brief"
     Similarity: Annotated[
-        bool, _says("Store a fingerprint of the text of every HTML document, by which near-duplicates are found.")
+        bool, _says("Take a fingerprint of the text of HTML documents, by which near-duplicates are found.")
     ] = True
     Expand: Annotated[bool, _says("Take archives (ZIP, TAR, GZIP and so on) apart: each member becomes a document.")] = False
     ExpandMembers: Annotated[_Count, _says("How many members of one archive are looked at, at most.")] = 1000

@@ -68,6 +68,9 @@ _COORDINATOR = -1
 """The coordinator as a sender of records; it needs no credit."""
 
 _PACKERS = 2
+_MOMENT = 0.25
+_MANY = 50
+"""Pages in a moment: at such a rate, fingerprints of texts are left to who asks for near-duplicates."""
 _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
 
@@ -88,6 +91,23 @@ class Crate:
         """A page of the crate, packed; waits for that if it is still under way."""
         assert self.packed is not None  # noqa: S101 - a crate is on its way before anything else happens
         return self.packed.result()[number]
+
+
+class Haste:
+    """Whether pages arrive so quickly that what can be done later had better be."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._pages = 0
+        self._before = 0
+
+    def is_in(self, pages: int, now: float) -> bool:
+        """So many pages have arrived now."""
+        if now - self._since > _MOMENT:
+            self._before = self._pages if now - self._since < 2 * _MOMENT else 0
+            self._since, self._pages = now, 0
+        self._pages += pages
+        return max(self._pages, self._before) > _MANY
 
 
 class Prepared:
@@ -247,6 +267,7 @@ class UpdateDatabaseProcess:
         self.writer = DatabaseThread(self._loop, self._clock)
         self._packers = ThreadPoolExecutor(_PACKERS, "packer")
         self._crate = Crate()
+        self._haste = Haste()
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
         self._workers: dict[int, Channel[FromWorkerToUpdate]] = {}
@@ -452,7 +473,7 @@ class UpdateDatabaseProcess:
                 work.CompressionLevel,
                 work.KeepLinks,
                 work.Summaries != "none",
-                work.Similarity,
+                work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

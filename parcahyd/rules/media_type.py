@@ -16,8 +16,7 @@ exceptions, all of which are about content that cannot be what was declared:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from parcahyd.rules.containers import OLE, ZIP, ole_kind, zip_kind
 
@@ -38,19 +37,39 @@ _PARAMETER = re.compile(r";[\t ]*+([^;=]*+)(?:=[\t ]*+(?:\"((?:[^\"\\]|\\.)*+)[^
 
 _BLANK = rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*+"
 _COMMENTS = rb"(?:<!--.*?-->[\t\n\f\r ]*+)*+"
-_IS_HTML = re.compile(
-    _BLANK + _COMMENTS + rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta"
-    rb"|link|base|frameset|noscript)[\t\n\f\r />]",
-    re.IGNORECASE | re.DOTALL,
-).match
-_IS_XML = re.compile(_BLANK + rb"<\?xml[\t\n\f\r ]", re.IGNORECASE).match
-_IS_COMMENT = re.compile(_BLANK + rb"<!--").match
+
+
+@cache
+def _is_html() -> re.Pattern[bytes]:
+    return re.compile(
+        _BLANK + _COMMENTS + rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta"
+        rb"|link|base|frameset|noscript)[\t\n\f\r />]",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+@cache
+def _is_xml() -> re.Pattern[bytes]:
+    return re.compile(_BLANK + rb"<\?xml[\t\n\f\r ]", re.IGNORECASE)
+
+
+@cache
+def _is_comment() -> re.Pattern[bytes]:
+    return re.compile(_BLANK + rb"<!--")
+
+
 # Behind what may stand before it: the XML declaration and other instructions, comments, the document type.
-_ROOT = re.compile(
-    _BLANK + rb"(?:<(?:!--.*?--|\?[^>]*+|!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?)>[\t\n\f\r ]*+)*+"
-    rb"<(?:[A-Za-z_][\w.-]*+:)?+([A-Za-z_][\w.-]*+)([^>]*+)",
-    re.DOTALL,
-).match
+
+
+@cache
+def _root() -> re.Pattern[bytes]:
+    return re.compile(
+        _BLANK + rb"(?:<(?:!--.*?--|\?[^>]*+|!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?)>[\t\n\f\r ]*+)*+"
+        rb"<(?:[A-Za-z_][\w.-]*+:)?+([A-Za-z_][\w.-]*+)([^>]*+)",
+        re.DOTALL,
+    )
+
+
 _ROOTS = {
     b"rss": ("application/rss+xml", b""),
     b"RDF": ("application/rdf+xml", b"http://www.w3.org/1999/02/22-rdf-syntax-ns#"),
@@ -98,8 +117,16 @@ def _table(rows: tuple[tuple[bytes, str], ...]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(b"(" + pattern + b")" for pattern, _ in rows), re.DOTALL)
 
 
-_BINARY_SIGNATURE = _table(_UNMISTAKABLE).match
-_SIGNATURE = _table(_UNMISTAKABLE + _READABLE).match
+@cache
+def _binary_signature() -> re.Pattern[bytes]:
+    return _table(_UNMISTAKABLE)
+
+
+@cache
+def _signature() -> re.Pattern[bytes]:
+    return _table(_UNMISTAKABLE + _READABLE)
+
+
 _SIGNED = ("", *(media_type for _, media_type in _UNMISTAKABLE + _READABLE))
 
 _UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
@@ -188,7 +215,7 @@ def _corrected(media_type: str, charset: str, trust: int, body: bytes) -> str:
         return _recognised(body)
     if trust == _BINARY:
         return _corrected_binary(media_type, body)
-    signed = _signed(body, _BINARY_SIGNATURE)
+    signed = _signed(body, _binary_signature())
     if signed:
         return signed
     if trust == _XML:
@@ -197,9 +224,9 @@ def _corrected(media_type: str, charset: str, trust: int, body: bytes) -> str:
 
 
 def _corrected_binary(media_type: str, body: bytes) -> str:
-    if _IS_HTML(body[:_FIRST_BYTES]):
+    if _is_html().match(body[:_FIRST_BYTES]):
         return "text/html"
-    signed = _signed(body, _SIGNATURE)
+    signed = _signed(body, _signature())
     if not signed or (media_type.startswith(_MANY_NAMED) and signed.startswith(_MANY_NAMED)):
         return media_type
     if signed in _ANYTHING_WITHIN and media_type not in _SIGNED and media_type.startswith("application/"):
@@ -209,18 +236,18 @@ def _corrected_binary(media_type: str, body: bytes) -> str:
 
 def _recognised(body: bytes) -> str:
     first = body[:_FIRST_BYTES]
-    if _IS_HTML(first):
+    if _is_html().match(first):
         return "text/html"
-    if _IS_XML(first):
+    if _is_xml().match(first):
         return _xml_kind(body) or "text/xml"
-    if _IS_COMMENT(first):
+    if _is_comment().match(first):
         return "text/html"
-    return _signed(body, _SIGNATURE) or _xml_kind(body) or (_OCTETS if _is_binary(first) else "text/plain")
+    return _signed(body, _signature()) or _xml_kind(body) or (_OCTETS if _is_binary(first) else "text/plain")
 
 
-def _signed(body: bytes, table: Callable[[bytes], re.Match[bytes] | None]) -> str:
+def _signed(body: bytes, table: re.Pattern[bytes]) -> str:
     """The type whose signature the bytes begin with, or nothing."""
-    found = table(body[:512])
+    found = table.match(body[:512])
     media_type = _SIGNED[found.lastindex or 0] if found is not None else ""
     if media_type == ZIP:
         return zip_kind(body)
@@ -229,7 +256,7 @@ def _signed(body: bytes, table: Callable[[bytes], re.Match[bytes] | None]) -> st
 
 def _xml_kind(body: bytes) -> str:
     """The type that the root element stands for, or nothing."""
-    root = _ROOT(body[:_FIRST_BYTES_OF_XML])
+    root = _root().match(body[:_FIRST_BYTES_OF_XML])
     if root is None or root[1] not in _ROOTS:
         return ""
     media_type, namespace = _ROOTS[root[1]]

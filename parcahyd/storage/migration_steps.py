@@ -23,7 +23,7 @@ def to_version_2(writer: Writer) -> None:
     _add(writer, "urls", "change_restless", "moment")
     _add(writer, "documents", "title", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "documents", "language", "TEXT DEFAULT '' NOT NULL")
-    _add(writer, "documents", "similarity", "BIGINT DEFAULT 0 NOT NULL")
+    _add(writer, "documents", "similarity", "BIGINT")
     kinds = _TYPES[writer.kind]
     columns = f"document_id {kinds['id']} NOT NULL, content {kinds['bytes']} NOT NULL"
     writer.run(f"CREATE TABLE summaries ({columns}, PRIMARY KEY (document_id))")

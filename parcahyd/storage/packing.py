@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 from isal import isal_zlib
 from zlib_ng import zlib_ng
 
 from parcahyd.core.records import PageRecord
-from parcahyd.rules.brief import brief
 from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.similarity import NO_SIMILARITY, similarity
 
-__all__ = ["Damaged", "PackedPage", "compress", "compress_table", "pack", "pack_all", "rebuild", "unpack"]
+__all__ = ["Damaged", "Glance", "PackedPage", "compress", "compress_table", "glance", "pack", "pack_all", "rebuild", "unpack"]
 
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
@@ -40,39 +38,52 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     packed_summary: bytes = b""
     title: str = ""
     language: str = ""
-    similarity: int = NO_SIMILARITY
-    """The similarity fingerprint of its text."""
+    similarity: int | None = None
+    """The similarity fingerprint of its text; None where it was not taken."""
 
 
-def pack(page: PageRecord, level: int, keep_links: bool, is_brief: bool = True, is_similar: bool = True) -> PackedPage:
-    """Fingerprints and compresses a page, and takes its title and language, and a fingerprint of its text, where these are wanted.
+class Glance(NamedTuple):
+    """What is read of a document where it is packed: title and language, and a fingerprint of its text."""
 
-    Releases the interpreter lock for the most part, so call it in threads.
-    """
+    title: str = ""
+    language: str = ""
+    similarity: int | None = None
+
+
+def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
+    """As much as is wanted of it; a summary knows better."""
+    from parcahyd.rules.brief import brief  # Loaded with the first page, not before the database is open.
+    from parcahyd.rules.media_type import is_html
+    from parcahyd.rules.similarity import NO_SIMILARITY, similarity
+
+    if not is_html(page.media_type) or page.redirect or page.reason:
+        return Glance(page.title, page.language, NO_SIMILARITY)
+    title, language = brief(page.body, page.charset) if is_brief and not page.summary else (page.title, page.language)
+    return Glance(title, language, similarity(page.body) if is_similar else None)
+
+
+def pack(page: PageRecord, level: int, keep_links: bool, seen: Glance = Glance()) -> PackedPage:  # noqa: B008 (immutable)
+    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
     bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"")
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
     table = compress_table(page.links) if keep_links and page.links else b""
     summary = compress(page.summary, level) if page.summary else b""
-    title, language, similar = page.title, page.language, NO_SIMILARITY
-    if is_html(page.media_type):
-        similar = similarity(page.body) if is_similar else NO_SIMILARITY
-        if is_brief and not page.summary:
-            title, language = brief(page.body, page.charset)
-    packed = compress(page.body, level)
-    return PackedPage(bare, mark.df, mark.sha256, len(page.body), packed, table, summary, title, language, similar)
+    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary, *seen)
 
 
 def pack_all(
     pages: list[PageRecord], level: int, keep_links: bool, is_brief: bool = True, is_similar: bool = True
 ) -> list[PackedPage]:
-    """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards."""
-    packed: list[PackedPage] = []
+    """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
+
+    What holds the interpreter lock is done for all of them first: threads that take it from each other lose more time than
+    they work.
+    """
+    seen = [glance(page, is_brief, is_similar) for page in pages]
     pages.reverse()
-    while pages:
-        packed.append(pack(pages.pop(), level, keep_links, is_brief, is_similar))
-    return packed
+    return [pack(pages.pop(), level, keep_links, one) for one in seen]
 
 
 def compress(content: bytes, level: int) -> bytes:

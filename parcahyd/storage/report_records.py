@@ -173,8 +173,8 @@ class DocumentReport(_Report, frozen=True, kw_only=True):
     charset: str
     title: str
     language: str
-    similarity: int
-    """Of the text; 0 where there is too little of it."""
+    similarity: int | None
+    """Of the text; 0 where there is too little of it, None where it was not taken."""
 
 
 class FetchReport(_Report, frozen=True, kw_only=True):

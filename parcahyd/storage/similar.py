@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from parcahyd.core.records import origin
+from parcahyd.rules.media_type import is_html
 from parcahyd.rules.near_duplicates import groups
-from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance
+from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance, similarity
+from parcahyd.storage.packing import Damaged, unpack
 from parcahyd.storage.report_records import SimilarGroup, SimilarReport
 from parcahyd.storage.tables import documents, fetches, sites, urls
 
@@ -20,7 +22,8 @@ _SHOWN = 5
 
 
 def similar_report(connection: Connection, top: int) -> SimilarReport:
-    """All groups counted, the largest ones with some of their URLs. Reads the fingerprint of every document."""
+    """All groups counted, the largest ones with some of their URLs. Reads the fingerprint of every document,
+    and takes those that are missing."""
     found = groups(_fingerprints(connection))
     largest = tuple(
         SimilarGroup(documents=len(group), urls=tuple(_urls_of(connection, group[:_SHOWN]))) for group in found[:top]
@@ -28,24 +31,39 @@ def similar_report(connection: Connection, top: int) -> SimilarReport:
     return SimilarReport(groups=len(found), documents=sum(map(len, found)), within=WITHIN, largest=largest)
 
 
-def near_to(connection: Connection, document: int, fingerprint: int, most: int) -> tuple[str, ...]:
-    """URLs whose document is a near-duplicate of this one, and another; reads the fingerprint of every document."""
-    if fingerprint == NO_SIMILARITY:
+def near_to(connection: Connection, document: int, fingerprint: int | None, most: int) -> tuple[str, ...]:
+    """URLs whose document is a near-duplicate of this one, and another, as far as fingerprints were taken already."""
+    if not fingerprint:
         return ()
     near = [
-        number for number, other in _fingerprints(connection) if number != document and distance(fingerprint, other) <= WITHIN
+        number
+        for number, other in _fingerprints(connection, taken_only=True)
+        if number != document and distance(fingerprint, other) <= WITHIN
     ]
-    return tuple(_urls_of(connection, near[:most]))[:most]
+    return tuple(_urls_of(connection, near[:most]))
 
 
-def _fingerprints(connection: Connection) -> Iterator[tuple[int, int]]:
-    statement = (
-        select(documents.c.id, documents.c.similarity).where(documents.c.similarity != NO_SIMILARITY).order_by(documents.c.id)
-    )
+def _fingerprints(connection: Connection, *, taken_only: bool = False) -> Iterator[tuple[int, int]]:
+    """Number and fingerprint of every document that has one; where none was taken in the haste of a crawl, it is now."""
+    wanted = documents.c.similarity != NO_SIMILARITY
+    statement = select(documents.c.id, documents.c.similarity).order_by(documents.c.id)
+    statement = statement.where(wanted if taken_only else or_(wanted, documents.c.similarity.is_(None)))
     after = 0
     while rows := connection.execute(statement.where(documents.c.id > after).limit(_PAGE)).all():
-        yield from ((number, fingerprint) for number, fingerprint in rows)
+        late = [row[0] for row in rows if row[1] is None]
+        yield from ((row[0], row[1]) for row in rows if row[1] is not None)
+        for number in late:
+            yield number, _taken_now(connection, number)
         after = rows[-1][0]
+
+
+def _taken_now(connection: Connection, number: int) -> int:
+    columns = (documents.c.media_type, documents.c.body, documents.c.length)
+    media_type, body, length = connection.execute(select(*columns).where(documents.c.id == number)).one()
+    try:
+        return similarity(unpack(body, length)) if is_html(media_type) else NO_SIMILARITY
+    except Damaged:  # `parcahyd verify` tells of it.
+        return NO_SIMILARITY
 
 
 def _urls_of(connection: Connection, numbers: Sequence[int]) -> Iterator[str]:

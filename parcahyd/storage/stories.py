@@ -186,8 +186,8 @@ def _changes_every(row: Any) -> float | None:
 
 
 def _similar(connection: Connection, document: int | None) -> tuple[str, ...]:
-    mark = connection.scalar(select(documents.c.similarity).where(documents.c.id == document)) if document is not None else 0
-    return near_to(connection, document or 0, mark or 0, _SIMILAR)
+    mark = connection.scalar(select(documents.c.similarity).where(documents.c.id == document)) if document is not None else None
+    return near_to(connection, document or 0, mark, _SIMILAR)
 
 
 def _twins(connection: Connection, row: Any) -> tuple[str, ...]:

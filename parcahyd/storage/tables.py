@@ -236,7 +236,7 @@ documents = Table(
     _words("charset"),
     _words("title"),
     _words("language"),
-    Column("similarity", BigInteger, nullable=False, server_default=_ZERO),  # 0: too little text to say
+    Column("similarity", BigInteger),  # 0: too little text to say; null: not taken yet
     Column("body", LargeBinary, nullable=False),  # zlib
     # DF finds the candidates and SHA-256 confirms, both in the index.
     Index("documents_df", "df", "sha256", unique=True),

@@ -152,7 +152,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
             charset="",
             title="",
             language="",
-            similarity=0,
+            similarity=None,
         ),
         fetches=(
             FetchReport(at=desk.now, status=200, address="192.0.2.1", redirect=None, sha256=mark.sha256.hex(), length=12),

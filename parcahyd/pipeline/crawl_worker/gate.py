@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import DueUrl, Pair
-from parcahyd.rules.similarity import similarity
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
 from parcahyd.rules.traps.holding import Memory
 from parcahyd.rules.url_patterns import UrlPatterns
@@ -83,6 +82,8 @@ class Gate:
             weight = _ONE_IN
         else:
             return
+        from parcahyd.rules.similarity import similarity  # With the first page: until then everything waits for the start.
+
         self._guards.observe(path, similarity(body) or mark_of_bytes(body), status, weight)
 
     def encode(self) -> bytes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable
+from functools import cache
 from itertools import islice
 
 from parcahyd.rules.traps.holding import Holding
@@ -27,9 +28,15 @@ _MOST_DATES = 4
 _DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
 _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
-_NAMED = re.compile(
-    rf"[?&](?:(?:{'|'.join(_YEARS)})=([12][0-9]{{3}})|(?:{'|'.join(_TIMES)})=([0-9]{{9,11}}))(?![0-9A-Za-z])", re.IGNORECASE
-)
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    return re.compile(
+        rf"[?&](?:(?:{'|'.join(_YEARS)})=([12][0-9]{{3}})|(?:{'|'.join(_TIMES)})=([0-9]{{9,11}}))(?![0-9A-Za-z])", re.IGNORECASE
+    )
+
+
 NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name, name.upper(), name.capitalize()))
 """Names of parameters that may hold a date."""
 
@@ -61,7 +68,7 @@ class Calendars:
             if not path[start - 1].isalnum() and self._is_far(int(found[0][:4]), path[:start], holding):
                 return True
         if has_name:
-            for found in islice(_NAMED.finditer(path), _MOST_DATES):
+            for found in islice(_named().finditer(path), _MOST_DATES):
                 year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
                 if self._is_far(year, path[: found.start()], holding):
                     return True

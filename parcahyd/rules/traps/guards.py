@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 
 import msgspec
-from isal import isal_zlib
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
@@ -144,4 +144,4 @@ class Guards:
 
 def mark_of_bytes(body: bytes) -> int:
     """The mark of a document by its bytes alone: equal ones have equal marks, all others marks that are far apart."""
-    return (isal_zlib.crc32(body) + 1) * _SPREAD & 0xFFFF_FFFF_FFFF_FFFF
+    return (zlib.crc32(body) + 1) * _SPREAD & 0xFFFF_FFFF_FFFF_FFFF

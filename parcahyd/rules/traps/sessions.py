@@ -6,6 +6,7 @@ Of the URLs that differ in nothing but the id, the first is followed: a site tha
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from parcahyd.rules.traps.holding import Holding
 
@@ -15,9 +16,15 @@ __all__ = ["NAMES", "Sessions", "without_session"]
 _CERTAIN = ("jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sess_id", "cfid", "cftoken", "zenid", "oscsid")
 _LIKELY = ("sid", "s", "session", "sess", "token")
 _LOOKS_LIKE_ONE = r"(?=[A-Za-z_-]*+[0-9])[0-9A-Za-z_-]{16,}+(?=[&;/?]|$)"
-_PARAMETER = re.compile(
-    rf"([?&;])(?:(?:{'|'.join(_CERTAIN)})=[^&;/?]*+|(?:{'|'.join(_LIKELY)})={_LOOKS_LIKE_ONE})", re.IGNORECASE
-)
+
+
+@cache
+def _parameter() -> re.Pattern[str]:
+    return re.compile(
+        rf"([?&;])(?:(?:{'|'.join(_CERTAIN)})=[^&;/?]*+|(?:{'|'.join(_LIKELY)})={_LOOKS_LIKE_ONE})", re.IGNORECASE
+    )
+
+
 NAMES = frozenset(
     (
         *(spelling for name in (*_CERTAIN, *_LIKELY) for spelling in (name, name.upper(), name.capitalize())),
@@ -26,14 +33,18 @@ NAMES = frozenset(
 )
 """Names of parameters that may hold a session id."""
 # ASP.NET writes it into the path: /(S(lit3py55t21z5v55vlm25s55))/page.aspx
-_SEGMENT = re.compile(r"/\((?:[A-Z]\([^()/]{1,60}\)){1,4}\)(?=/)")
+
+
+@cache
+def _segment() -> re.Pattern[str]:
+    return re.compile(r"/\((?:[A-Z]\([^()/]{1,60}\)){1,4}\)(?=/)")
 
 
 def without_session(path: str) -> str | None:
     """The path with its session ids left out; None where it has none."""
-    bare = _PARAMETER.sub(r"\1", path)
+    bare = _parameter().sub(r"\1", path)
     if "(" in bare:
-        bare = _SEGMENT.sub("", bare)
+        bare = _segment().sub("", bare)
     return None if bare == path else bare
 
 

@@ -106,7 +106,7 @@ CREATE TABLE documents (
     charset TEXT DEFAULT '' NOT NULL,
     title TEXT DEFAULT '' NOT NULL,
     language TEXT DEFAULT '' NOT NULL,
-    similarity BIGINT DEFAULT 0 NOT NULL,
+    similarity BIGINT,
     body BYTEA NOT NULL,
     PRIMARY KEY (id)
 );
