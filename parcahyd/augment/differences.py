@@ -46,7 +46,7 @@ def differences(old: bytes, new: bytes, *, whole_words: bool = False) -> list[Di
     With `whole_words` a difference begins and ends where words do: between 12:34 and 12:37 it is not only the last digit.
     """
     found = [Difference(*gap) for gap in _unequal(old, new, (0, len(old), 0, len(new)), 0)]
-    return _widened(old, found) if whole_words else found
+    return _widened(old, new, found) if whole_words else found
 
 
 _Gap = tuple[int, int, int, int]
@@ -134,20 +134,27 @@ def _ascending(pairs: list[_Pair]) -> list[_Pair]:
     return chosen[::-1]
 
 
-def _widened(old: bytes, found: list[Difference]) -> list[Difference]:
+def _widened(old: bytes, new: bytes, found: list[Difference]) -> list[Difference]:
     """Differences that begin and end where words do; those that meet then are one."""
     wide: list[Difference] = []
     for number, (old_start, old_end, new_start, new_end) in enumerate(found):
         least = wide[-1].old_end if wide else 0
         most = found[number + 1].old_start if number + 1 < len(found) else len(old)
         left, right = old_start, old_end
-        while left > least and old[left - 1] in _IN_WORD:
-            left -= 1
-        while right < most and old[right] in _IN_WORD:
-            right += 1
+        # A difference that begins or ends beside a word, in both versions, leaves the word alone.
+        if _is_in_word(old, old_start) or _is_in_word(new, new_start):
+            while left > least and old[left - 1] in _IN_WORD:
+                left -= 1
+        if _is_in_word(old, old_end - 1) or _is_in_word(new, new_end - 1):
+            while right < most and old[right] in _IN_WORD:
+                right += 1
         new_left, new_right = new_start - (old_start - left), new_end + right - old_end
         if wide and left == least:
             before = wide.pop()
             left, new_left = before.old_start, before.new_start
         wide.append(Difference(left, right, new_left, new_right))
     return wide
+
+
+def _is_in_word(document: bytes, at: int) -> bool:
+    return 0 <= at < len(document) and document[at] in _IN_WORD
