@@ -14,7 +14,7 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member, Summary
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.directives import Directive, header_directives
+from parcahyd.rules.directives import NO_DIRECTIVES, Directive, header_directives
 from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
@@ -122,7 +122,9 @@ class DocumentReader:
     def heed(self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, now: float) -> Directive:
         """What the page asks of robots, in its headers and in itself; links of its headers are added to its own."""
         spoken = [(name.lower(), value) for name, value in headers if name[0] in _INITIALS and name.lower() in _SPOKEN]
-        asked = Directive(0)
+        if not spoken and (links is None or not links.robots):
+            return NO_DIRECTIVES  # Nearly every page; combining flags would take microseconds.
+        asked = NO_DIRECTIVES
         if spoken:
             asked |= header_directives([value for name, value in spoken if name == "x-robots-tag"], self._token, now)
             found = [value for name, value in spoken if name == "link"]

@@ -390,7 +390,7 @@ class Visit:
         url, links = self.origin + item.path, reading.links
         asked = self._documents.heed(links, result.headers, url, now)
         new = _NO_LINKS
-        if links is not None and not asked & Directive.NOFOLLOW:
+        if links is not None and not (asked and asked & Directive.NOFOLLOW):
             new = self._reader.read(url, links, self._work.Embedded)
             self._enqueue(new.internal, item.depth + 1)
         if reading.sitemaps:
