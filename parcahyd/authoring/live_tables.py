@@ -7,7 +7,6 @@ page, is only the work of making its tables.
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import quote
@@ -30,7 +29,6 @@ CACHE_BYTES = 8 * 1024 * 1024
 
 _KINDS = {".TOL": "TOL", ".TVI": "TVI"}
 _HTML_ENDING = ".html"
-_PERHAPS_MARKED = re.compile(rb"(?i:data-vol|volatile)|<!--vol |<Vol[0-9]").search
 _SAFE = "/!$&'()*+,;=:@~%"
 
 
@@ -96,7 +94,7 @@ class LiveTables:
 
     def has_regions(self, page: PageAnswer, document: bytes) -> bool:
         """Whether there is a table of variable information."""
-        if page.is_encoded or len(document) > self.max_page or not _PERHAPS_MARKED(document):
+        if page.is_encoded or len(document) > self.max_page:
             return False
         return bool(find_regions(document, is_xml=page.is_xml, charset=page.charset).spans)
 

@@ -34,8 +34,9 @@ class Site:
         self, path: str, method: str = "GET", query: str = "", extra: dict[str, Any] | None = None, **headers: str
     ) -> Reply:
         said = {name.replace("_", "-"): value for name, value in headers.items()}
-        ask = ask_asgi if self.interface == "asgi" else ask_wsgi
-        return ask(self.middleware, path, method, said, query, extra or {})
+        ask: Any = ask_asgi if self.interface == "asgi" else ask_wsgi
+        reply: Reply = ask(self.middleware, path, method, said, query, extra or {})
+        return reply
 
     def tol(self, path: str) -> Tol:
         table = read_tol(self.ask(path).body)
@@ -222,13 +223,13 @@ def test_mistakes_are_told_at_the_start(interface: str, options: dict[str, Any])
         Site(interface, **options)
 
 
-def test_a_failing_application_fails(interface: str) -> None:
+def test_a_failing_application_fails(interface: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its failure is not taken for the absence of a table."""
     site = Site(interface)
 
     def fail(*_: object) -> Reply:
         raise RuntimeError("failed")
 
-    site.app._reply = fail  # type: ignore[method-assign]
+    monkeypatch.setattr(site.app, "_reply", fail)
     with pytest.raises(RuntimeError):
         site.ask("/kettle.TOL")
