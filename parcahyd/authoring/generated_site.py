@@ -1,7 +1,7 @@
 """What the plug-ins of site generators share: tables for the folder that was built, and a word on each page of where they are.
 
-robots.txt speaks for a whole site, and is written where the folder is one. A site below a path (`/project/`) has none of its own:
-there, a file of declarations is written into the folder and each page names it, which binds the pages below it.
+robots.txt speaks for a whole site, and is written where the folder is one. A site below a path (`/project/`) has none of its
+own: there, a file of declarations is written into the folder and each page names it, which binds the pages below it.
 """
 
 from __future__ import annotations
