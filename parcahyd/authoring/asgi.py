@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
 from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, Asked, LiveTables
 
 __all__ = ["TablesMiddleware"]
@@ -73,6 +73,9 @@ class TablesMiddleware:
             await collecting.run(self._app, _page_scope(scope, path), watched.for_page())
             page, document = collecting.page, bytes(collecting.body)
             table = self._tables.table(asked.kind, path, page, document) if page is not None and collecting.is_whole else None
+            if collecting.trouble is not None:
+                await _send_answer(send, collecting.trouble)
+                return
             if page is not None and table is not None:
                 condition = ", ".join([value for name, value in _headers(scope) if name == "if-none-match"])
                 await _send_answer(send, table_answer(asked.kind, table, page, condition, is_head=scope["method"] == "HEAD"))
@@ -89,6 +92,7 @@ class _Collecting:
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
+        self.trouble: TableAnswer | None = None
         self.body = bytearray()
         self.is_whole = False
         self._limit = limit
@@ -104,7 +108,9 @@ class _Collecting:
 
     async def _send(self, message: _Message) -> None:
         if message["type"] == "http.response.start":
-            self.page = read_answer(message["status"], _headers(message))
+            headers = _headers(message)
+            self.page = read_answer(message["status"], headers)
+            self.trouble = trouble_answer(message["status"], headers)
         elif message["type"] == "http.response.body":
             body, more = message.get("body", b""), message.get("more_body", False)
             if self.page is not None and len(self.body) + len(body) > self._limit:
@@ -125,7 +131,7 @@ class _Watched:
         self._kept: list[_Message] = []
 
     def for_page(self) -> _Receive:
-        """A request without a body; after it, only that the visitor has gone is worth hearing."""
+        """A request without a body; after it, nothing is heard but that the visitor has gone."""
         is_first = True
 
         async def receive() -> _Message:
@@ -133,10 +139,12 @@ class _Watched:
             if is_first:
                 is_first = False
                 return {"type": "http.request", "body": b"", "more_body": False}
-            message = await self._receive()
-            if len(self._kept) < 2:
-                self._kept.append(message)
-            return message
+            while True:
+                message = await self._receive()
+                if len(self._kept) < 2:
+                    self._kept.append(message)
+                if message["type"] == "http.disconnect":
+                    return message
 
         return receive
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, read_answer, table_answer
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
 from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, LiveTables
 
 if TYPE_CHECKING:
@@ -74,13 +74,14 @@ class TablesMiddleware:
         for candidate in asked.pages:
             collecting = _Collecting(self._tables.max_page)
             collecting.run(self._app, _page_environ(environ, candidate))
+            if collecting.trouble is not None:
+                return _answered(collecting.trouble, start_response)
             page = collecting.page
             table = None if page is None else self._tables.table(asked.kind, candidate, page, b"".join(collecting.body))
             if page is not None and table is not None:
                 is_head = environ["REQUEST_METHOD"] == "HEAD"
                 answer = table_answer(asked.kind, table, page, environ.get("HTTP_IF_NONE_MATCH", ""), is_head=is_head)
-                start_response(f"{answer.status} {answer.phrase}", answer.headers)
-                return [answer.body] if answer.body else []
+                return _answered(answer, start_response)
         return self._app(environ, start_response)
 
     def _linked(self, path: str, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -106,6 +107,7 @@ class _Collecting:
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
+        self.trouble: TableAnswer | None = None
         self.body: list[bytes] = []
         self._room = limit
 
@@ -120,7 +122,8 @@ class _Collecting:
             _close(result)
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:  # noqa: ARG002 - PEP 3333
-        self.page = _read_answer(status, headers)
+        code, said = _code(status), _lowered(headers)
+        self.page, self.trouble = read_answer(code, said), trouble_answer(code, said)
         return self._take
 
     def _take(self, chunk: bytes) -> None:
@@ -149,7 +152,7 @@ class _Held:
             return self._start_response(status, headers, exc_info)
         self._start = status, headers, exc_info
         self.is_waiting = True
-        self.page = _read_answer(status, headers)
+        self.page = read_answer(_code(status), _lowered(headers))
         return self._written
 
     def let_go(self, whole: Iterable[bytes] | None) -> None:
@@ -191,11 +194,17 @@ class _Passing:
         _close(self._result)
 
 
-def _read_answer(status: str, headers: list[tuple[str, str]]) -> PageAnswer | None:
-    code = status[:3]
-    return read_answer(
-        int(code) if code.isascii() and code.isdigit() else 0, [(name.lower(), value) for name, value in headers]
-    )
+def _answered(answer: TableAnswer, start_response: StartResponse) -> list[bytes]:
+    start_response(f"{answer.status} {answer.phrase}", answer.headers)
+    return [answer.body] if answer.body else []
+
+
+def _code(status: str) -> int:
+    return int(status[:3]) if status[:3].isascii() and status[:3].isdigit() else 0
+
+
+def _lowered(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name.lower(), value) for name, value in headers]
 
 
 def _close(result: Iterable[bytes]) -> None:

@@ -39,6 +39,7 @@ PAGES = {
     "/zipped": Reply(200, [HTML, ("content-encoding", "gzip")], b"\x1f\x8b data-vol"),
     "/robots-say": Reply(200, [HTML, ("x-robots-tag", "nofollow")], PLAIN),
     "/large": Reply(200, [HTML], PLAIN + b" " * 100_000),
+    "/busy": Reply(503, [HTML, ("retry-after", "7")], b"later"),
     "/moved": Reply(302, [HTML, ("location", "/kettle")], b""),
 }
 MISSING = Reply(404, [("content-type", "text/plain")], b"missing")

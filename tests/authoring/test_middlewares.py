@@ -116,6 +116,11 @@ def test_pages_without_tables(site: Site, page: str, kind: str) -> None:
     assert site.ask(f"{page}.{kind}") == MISSING
 
 
+def test_trouble_is_not_taken_for_absence(site: Site) -> None:
+    reply = site.ask("/busy.TOL")
+    assert (reply.status, reply.header("retry-after"), reply.body) == (503, "7", b"")
+
+
 def test_a_page_without_regions_has_no_table_of_them(site: Site) -> None:
     assert site.ask("/docs/index.html.TVI") == MISSING
     assert site.tol("/docs/index.html.TOL").head.tvi == ""
