@@ -176,7 +176,7 @@ class _Linking:
             return start
         body = first.get("body", b"") if first["type"] == "http.response.body" else b""
         is_whole = not first.get("more_body", False) or len(body) == page.length
-        has_tvi = is_whole and self._tables.has_regions(page, body)
+        has_tvi = is_whole and self._tables.shows_markers(page, body)
         links = self._tables.links(self._path, has_tol=not page.is_xml, has_tvi=has_tvi)
         return {**start, "headers": [*start.get("headers", ()), (b"link", links.encode("latin-1"))]} if links else start
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from parcahyd.augment.declaration import Declaration, write_declaration
-from parcahyd.augment.markers import find_regions
 from parcahyd.augment.of_document import describe, tvi_of
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH, stem
 from parcahyd.augment.tol import write_tol
@@ -29,6 +28,8 @@ CACHE_BYTES = 8 * 1024 * 1024
 
 _KINDS = {".TOL": "TOL", ".TVI": "TVI"}
 _HTML_ENDING = ".html"
+_HTML_SIGNS = (b"data-vol=", b"<!--vol ", b'class="volatile"', b"class=volatile")
+_XML_SIGNS = (b"<Vol", b"<!--vol ")
 _SAFE = "/!$&'()*+,;=:@~%"
 
 
@@ -92,11 +93,14 @@ class LiveTables:
         )
         return ", ".join([f'<{reference}>; rel="{kind}"' for reference, kind in found])
 
-    def has_regions(self, page: PageAnswer, document: bytes) -> bool:
-        """Whether there is a table of variable information."""
+    def shows_markers(self, page: PageAnswer, document: bytes) -> bool:
+        """Whether the page seems to have regions: a glance, because every page that is served is looked at.
+
+        Where it is wrong, a crawler asks once for a table that is not there; the table of links names it only if it is.
+        """
         if page.is_encoded or len(document) > self.max_page:
             return False
-        return bool(find_regions(document, is_xml=page.is_xml, charset=page.charset).spans)
+        return any(sign in document for sign in (_XML_SIGNS if page.is_xml else _HTML_SIGNS))
 
     def table(self, kind: str, path: str, page: PageAnswer, document: bytes) -> bytes | None:
         """The table of a page with this path, answer and body; None where it has none."""

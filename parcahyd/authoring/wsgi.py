@@ -160,7 +160,7 @@ class _Held:
         self.is_waiting, self._has_gone = False, True
         status, headers, exc_info = self._start
         if self.page is not None:
-            has_tvi = whole is not None and self._tables.has_regions(self.page, b"".join(whole))
+            has_tvi = whole is not None and self._tables.shows_markers(self.page, b"".join(whole))
             links = self._tables.links(self._path, has_tol=not self.page.is_xml, has_tvi=has_tvi)
             headers = [*headers, ("Link", links)] if links else headers
         self._write = self._start_response(status, headers, *([exc_info] if exc_info else []))
