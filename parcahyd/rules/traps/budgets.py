@@ -4,7 +4,7 @@ Documents are compared by a mark of 64 bits: marks that differ in few bits are o
 like one of the site's frequent ones is a *twin*; one that is like a document the site gave with status 404 or 410 is a page for
 missing documents whatever its status says, and a twin as well. Twins are counted on three levels, each with a larger budget
 than the one before: URLs of one template, of one directory, of the whole site. A level closes when its twins have used up its
-budget and are nine in ten of its latest documents; it opens again when a document comes that is none. While it is closed, every
+budget and are nine in ten of its latest documents; it opens again when they are fewer. While it is closed, every
 visit may still ask for a few of its URLs, to see whether that has changed.
 
 A site without twins costs no more than a look at its frequent marks.
@@ -31,7 +31,7 @@ _ONE_PATH = -1
 _MARKS = 8
 _MISSING_MARKS = 4
 _BITS = 0xFFFF_FFFF_FFFF_FFFF
-_NEAR = 3
+_NEAR = 4
 """Bits in which marks of nearly identical documents differ, at most."""
 _MOST_STORED = 64
 _LEAST_STORED = 8
@@ -58,7 +58,7 @@ class _Tally:
 
     def take_other(self, budget: int, weight: int) -> None:
         self.others += weight
-        if self.is_closed:
+        if self.is_closed and self.twins < 9 * self.others:
             self.is_closed = False
             self.twins //= 2
         self._age(budget)
@@ -170,7 +170,8 @@ class Budgets:
             tally = self._tallies.get(number)
             if tally is not None:
                 tally.take_other(self._budget * factor, weight)
-                self.closed.discard(number)
+                if not tally.is_closed:
+                    self.closed.discard(number)
                 if tally.is_dull:
                     del self._tallies[number]
 

@@ -1,0 +1,210 @@
+"""Tables for applications that speak ASGI (Starlette, FastAPI, Django, Quart, ...).
+
+    app = TablesMiddleware(app)
+
+It answers `X.TOL` and `X.TVI` by asking the application for X, as somebody without cookies and credentials would, and adds the
+`Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from parcahyd.augment.sidecars import INDEX
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
+from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, Asked, LiveTables
+
+__all__ = ["TablesMiddleware"]
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_Application = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+_SCOPE = ("type", "asgi", "http_version", "scheme", "root_path", "client", "server", "app", "state")
+"""What of a request's scope the application sees when it is asked for a page; what outer middlewares found out about the
+visitor is not among it, nor are extensions. `app` and `state` are Starlette's."""
+
+
+class TablesMiddleware:
+    """An application with tables.
+
+    `scope` is the path below which pages have tables; `form` says how these are called: `path` (`page.html.TOL`, and
+    `/page.TOL` for `/page`) or `stem` (`page.TOL` for `page.html`).
+    """
+
+    def __init__(
+        self,
+        app: _Application,
+        *,
+        scope: str = "/",
+        form: str = "path",
+        index: str = INDEX,
+        max_page: int = MAX_PAGE,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._app = app
+        self._tables = LiveTables(scope=scope, form=form, index=index, max_page=max_page, cache_bytes=cache_bytes)
+
+    @property
+    def robots_line(self) -> str:
+        """The line for robots.txt that tells crawlers of the tables before they have seen a page."""
+        return self._tables.robots_line
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or scope.get("query_string"):
+            await self._app(scope, receive, send)
+            return
+        path = _raw_path(scope)
+        asked = self._tables.asked(path)
+        if asked is None:
+            await self._app(scope, receive, _Linking(self._tables, path, send).send)
+        elif _has_body(scope):
+            await self._app(scope, receive, send)
+        else:
+            await self._answer(asked, scope, receive, send)
+
+    async def _answer(self, asked: Asked, scope: _Message, receive: _Receive, send: _Send) -> None:
+        watched = _Watched(receive)
+        for path in asked.pages:
+            collecting = _Collecting(self._tables.max_page)
+            await collecting.run(self._app, _page_scope(scope, path), watched.for_page())
+            page, document = collecting.page, bytes(collecting.body)
+            table = self._tables.table(asked.kind, path, page, document) if page is not None and collecting.is_whole else None
+            if collecting.trouble is not None:
+                await _send_answer(send, collecting.trouble)
+                return
+            if page is not None and table is not None:
+                condition = ", ".join([value for name, value in _headers(scope) if name == "if-none-match"])
+                await _send_answer(send, table_answer(asked.kind, table, page, condition, is_head=scope["method"] == "HEAD"))
+                return
+        await self._app(scope, watched.receive, send)
+
+
+class _Enough(OSError):
+    """What an application hears that goes on sending what nobody needs: as if the visitor had gone."""
+
+
+class _Collecting:
+    """The answer of the application for a page."""
+
+    def __init__(self, limit: int) -> None:
+        self.page: PageAnswer | None = None
+        self.trouble: TableAnswer | None = None
+        self.body = bytearray()
+        self.is_whole = False
+        self._limit = limit
+        self._is_cut = False
+
+    async def run(self, app: _Application, scope: _Message, receive: _Receive) -> None:
+        try:
+            await app(scope, receive, self._send)
+        except Exception:
+            # A framework may have wrapped what we raised, so it is known by our own note.
+            if not self._is_cut:
+                raise
+
+    async def _send(self, message: _Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = _headers(message)
+            self.page = read_answer(message["status"], headers)
+            self.trouble = trouble_answer(message["status"], headers)
+        elif message["type"] == "http.response.body":
+            body, more = message.get("body", b""), message.get("more_body", False)
+            if self.page is not None and len(self.body) + len(body) > self._limit:
+                self.page = None
+            if self.page is not None:
+                self.body += body
+                self.is_whole = not more
+            elif more:
+                self._is_cut = True
+                raise _Enough
+
+
+class _Watched:
+    """The visitor's side while pages are asked for. What comes from there is kept for whoever answers in the end."""
+
+    def __init__(self, receive: _Receive) -> None:
+        self._receive = receive
+        self._kept: list[_Message] = []
+
+    def for_page(self) -> _Receive:
+        """A request without a body; after it, nothing is heard but that the visitor has gone."""
+        is_first = True
+
+        async def receive() -> _Message:
+            nonlocal is_first
+            if is_first:
+                is_first = False
+                return {"type": "http.request", "body": b"", "more_body": False}
+            while True:
+                message = await self._receive()
+                if len(self._kept) < 2:
+                    self._kept.append(message)
+                if message["type"] == "http.disconnect":
+                    return message
+
+        return receive
+
+    async def receive(self) -> _Message:
+        return self._kept.pop(0) if self._kept else await self._receive()
+
+
+class _Linking:
+    """Puts the `Link` header on a page: the start of an answer waits for the first part of its body."""
+
+    def __init__(self, tables: LiveTables, path: str, send: _Send) -> None:
+        self._tables = tables
+        self._path = path
+        self._send = send
+        self._start: _Message | None = None
+
+    async def send(self, message: _Message) -> None:
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
+            await self._send(self._linked(start, message))
+        await self._send(message)
+
+    def _linked(self, start: _Message, first: _Message) -> _Message:
+        page = read_answer(start["status"], _headers(start))
+        if page is None:
+            return start
+        body = first.get("body", b"") if first["type"] == "http.response.body" else b""
+        is_whole = not first.get("more_body", False) or len(body) == page.length
+        has_tvi = is_whole and self._tables.shows_markers(page, body)
+        links = self._tables.links(self._path, has_tol=not page.is_xml, has_tvi=has_tvi)
+        return {**start, "headers": [*start.get("headers", ()), (b"link", links.encode("latin-1"))]} if links else start
+
+
+def _headers(message: _Message) -> list[tuple[str, str]]:
+    return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in message.get("headers", ())]
+
+
+def _raw_path(scope: _Message) -> str:
+    """The path as it was asked for; made anew where a server does not tell, or tells of another."""
+    raw = (scope.get("raw_path") or b"").decode("latin-1")
+    return raw if raw and unquote(raw) == scope["path"] else quote(scope["path"], safe="/!$&'()*+,;=:@~")
+
+
+def _has_body(scope: _Message) -> bool:
+    return any(name == "transfer-encoding" or (name == "content-length" and value != "0") for name, value in _headers(scope))
+
+
+def _page_scope(scope: _Message, path: str) -> _Message:
+    page = {key: scope[key] for key in _SCOPE if key in scope}
+    if "state" in page:
+        page["state"] = page["state"].copy()
+    headers = [(name, value) for name, value in scope.get("headers", ()) if name.decode("latin-1").lower() in REQUEST_HEADERS]
+    asked = {"method": "GET", "path": unquote(path), "raw_path": path.encode("latin-1"), "query_string": b""}
+    return {**page, **asked, "headers": headers}
+
+
+async def _send_answer(send: _Send, answer: TableAnswer) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

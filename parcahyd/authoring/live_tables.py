@@ -1,0 +1,143 @@
+"""Tables of pages that an application makes when it is asked: which page a table is of, and what is in it.
+
+`X.TOL` and `X.TVI` are tables of the page X, and a path that ends with a slash stands for its index document. Paths are
+percent-encoded, as requests have them. The application is asked for the page each time; what is cached, by the hash of the
+page, is only the work of making its tables.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import quote
+
+from parcahyd.augment.declaration import Declaration, write_declaration
+from parcahyd.augment.of_document import describe, tvi_of
+from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH, stem
+from parcahyd.augment.tol import write_tol
+from parcahyd.augment.volatile import part
+from parcahyd.authoring.live_answers import PageAnswer
+from parcahyd.authoring.table_cache import TableCache, TablePair
+from parcahyd.core.errors import UserMistake
+
+__all__ = ["CACHE_BYTES", "MAX_PAGE", "Asked", "LiveTables"]
+
+MAX_PAGE = 2 * 1024 * 1024
+"""Bytes of a page; of larger ones no table is made."""
+CACHE_BYTES = 8 * 1024 * 1024
+
+_KINDS = {".TOL": "TOL", ".TVI": "TVI"}
+_HTML_ENDING = ".html"
+_HTML_SIGNS = (b"data-vol=", b"<!--vol ", b'class="volatile"', b"class=volatile")
+_XML_SIGNS = (b"<Vol", b"<!--vol ")
+_SAFE = "/!$&'()*+,;=:@~%"
+
+
+class Asked(NamedTuple):
+    """A request for a table."""
+
+    kind: str
+    pages: tuple[str, ...]
+    """Paths of the pages that it may be of; the first that is a page is meant."""
+
+
+class LiveTables:
+    """The tables of one application."""
+
+    def __init__(
+        self,
+        *,
+        scope: str = "/",
+        form: str = "path",
+        index: str = INDEX,
+        max_page: int = MAX_PAGE,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        if form not in ("path", "stem"):
+            raise UserMistake(f"tables have no form {form!r}", "choose 'path' (page.html.TOL) or 'stem' (page.TOL)")
+        mark = WHOLE_PATH if form == "path" else STEM
+        self.declaration = Declaration(scope, f"{mark}.TOL", f"{mark}.TVI", index)
+        text = write_declaration(self.declaration)
+        if not isinstance(text, str):
+            raise UserMistake(
+                f"{scope!r} and {index!r} cannot be declared", "give a path like /docs/ and a name like index.html"
+            )
+        self.robots_line = f"# Augment: {text}"
+        """The line for robots.txt."""
+        self.max_page = max_page
+        self._is_stem = form == "stem"
+        self._below = scope if scope.endswith("/") else scope + "/"
+        self._cache = TableCache(cache_bytes)
+
+    def asked(self, path: str) -> Asked | None:
+        """What a request for this path asks for; None where it is no table."""
+        kind = _KINDS.get(path[-4:])
+        if kind is None or not path.startswith(self._below):
+            return None
+        page = path[:-4]
+        directory, name = _split(page)
+        if not name:
+            return None
+        index = self.declaration.index
+        if name in (index, stem(index)):
+            return Asked(kind, (directory, page if name == index else directory + index))
+        return Asked(kind, (page + _HTML_ENDING, page) if self._is_stem else (page,))
+
+    def links(self, path: str, *, has_tol: bool, has_tvi: bool) -> str:
+        """The value of the page's `Link` header; empty where there is nothing to say."""
+        if not path.startswith(self._below) or path[-4:] in _KINDS:
+            return ""
+        name = self._table_name(path)
+        found = (
+            (name + ending, kind) for ending, kind, is_there in ((".TOL", "tol", has_tol), (".TVI", "tvi", has_tvi)) if is_there
+        )
+        return ", ".join([f'<{reference}>; rel="{kind}"' for reference, kind in found])
+
+    def shows_markers(self, page: PageAnswer, document: bytes) -> bool:
+        """Whether the page seems to have regions: a glance, because every page that is served is looked at.
+
+        Where it is wrong, a crawler asks once for a table that is not there; the table of links names it only if it is.
+        """
+        if page.is_encoded or len(document) > self.max_page:
+            return False
+        return any(sign in document for sign in (_XML_SIGNS if page.is_xml else _HTML_SIGNS))
+
+    def table(self, kind: str, path: str, page: PageAnswer, document: bytes) -> bytes | None:
+        """The table of a page with this path, answer and body; None where it has none."""
+        if page.is_encoded or len(document) > self.max_page:
+            return None
+        key = sha256(document).digest(), path, page.charset, page.is_xml, page.robots
+        tables = self._cache.get(key)
+        if tables is None:
+            tables = self._make(path, page, document)
+            if page.may_be_kept:
+                self._cache.put(key, tables)
+        return tables.tol if kind == "TOL" else tables.tvi
+
+    def _make(self, path: str, page: PageAnswer, document: bytes) -> TablePair:
+        parted = part(document, is_xml=page.is_xml, charset=page.charset)
+        name = _reference(_split(path)[1]) or "./"
+        tvi = tvi_of(document, name, parted)
+        tol = None
+        if not page.is_xml:
+            its_tvi = f"{self._table_name(path)}.TVI" if isinstance(tvi, bytes) else ""
+            described = describe(document, name, parted=parted, header_charset=page.charset, tvi=its_tvi, robots=page.robots)
+            tol = write_tol(*described)
+        return TablePair(tol if isinstance(tol, bytes) else None, tvi if isinstance(tvi, bytes) else None)
+
+    def _table_name(self, path: str) -> str:
+        """How the page's tables are called, as a reference from the page, without their endings."""
+        name = _split(path)[1] or self.declaration.index
+        return _reference(stem(name) if self._is_stem else name)
+
+
+def _split(path: str) -> tuple[str, str]:
+    """The directory, and the name in it."""
+    slash = path.rfind("/") + 1
+    return path[:slash], path[slash:]
+
+
+def _reference(name: str) -> str:
+    """A name as a reference that means nothing else; it came with a request, and goes into a header."""
+    name = quote(name, safe=_SAFE)
+    return f"./{name}" if ":" in name else name

@@ -1,0 +1,56 @@
+"""A plug-in for MkDocs that writes tables for the site that was built.
+
+    plugins:
+      - search
+      - augment
+
+It runs after all others, so that tables describe what is served. What is wrong with a page's markers is a warning, which
+`mkdocs build --strict` takes for a failure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mkdocs.config import config_options
+from mkdocs.config.base import Config
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+
+from parcahyd.authoring.generated_site import BUNDLE, augment_folder, page_element
+from parcahyd.core.errors import UserMistake
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.pages import Page
+
+__all__ = ["AugmentConfig", "AugmentPlugin"]
+
+_log = get_plugin_logger(__name__)
+
+
+class AugmentConfig(Config):
+    """What can be written under `augment:` in mkdocs.yml."""
+
+    form = config_options.Choice(("stem", "path"), default="stem")
+    bundle = config_options.Type(str, default=BUNDLE)
+    """Empty for none."""
+
+
+class AugmentPlugin(BasePlugin[AugmentConfig]):
+    """Called `augment` in mkdocs.yml. `site_url` says where the site is served."""
+
+    @event_priority(-100)
+    def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
+        element = page_element(page.file.dest_uri, config.site_url or "")
+        return output.replace("</head>", f"{element}</head>", 1) if element else output
+
+    @event_priority(-100)
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        try:
+            report = augment_folder(config.site_dir, config.site_url or "", form=self.config.form, bundle=self.config.bundle)
+        except UserMistake as mistake:
+            raise PluginError(f"augment: {mistake}") from mistake
+        for complaint in report.complaints:
+            _log.warning("%s", complaint)
+        _log.info("tables of %d pages, %d files written", report.pages, len(report.written))

@@ -1,0 +1,221 @@
+"""Tables for applications that speak WSGI (Django, Flask, Bottle, Pyramid, ...).
+
+    application = TablesMiddleware(application)
+
+It answers `X.TOL` and `X.TVI` by asking the application for X, as somebody without cookies and credentials would, and adds the
+`Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote_to_bytes
+
+from parcahyd.augment.sidecars import INDEX
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
+from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, LiveTables
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+__all__ = ["TablesMiddleware"]
+
+_KEPT = frozenset(
+    (
+        "REMOTE_ADDR",
+        "REMOTE_HOST",
+        "REMOTE_PORT",
+        "SCRIPT_NAME",
+        "SERVER_NAME",
+        "SERVER_PORT",
+        "SERVER_PROTOCOL",
+        "SERVER_SOFTWARE",
+    )
+)
+"""What of a request's environment, besides `wsgi.*`, the application sees when it is asked for a page; what outer middlewares
+found out about the visitor is not among it."""
+_KEPT_HEADERS = frozenset("HTTP_" + name.upper().replace("-", "_") for name in REQUEST_HEADERS)
+
+
+class TablesMiddleware:
+    """An application with tables.
+
+    `scope` is the path below which pages have tables, as the application sees it; `form` says how these are called: `path`
+    (`page.html.TOL`, `/page.TOL` for `/page`) or `stem` (`page.TOL` for `page.html`).
+    """
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        *,
+        scope: str = "/",
+        form: str = "path",
+        index: str = INDEX,
+        max_page: int = MAX_PAGE,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._app = app
+        self._tables = LiveTables(scope=scope, form=form, index=index, max_page=max_page, cache_bytes=cache_bytes)
+
+    @property
+    def robots_line(self) -> str:
+        """The line for robots.txt that tells crawlers of the tables before they have seen a page."""
+        return self._tables.robots_line
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or environ.get("QUERY_STRING"):
+            return self._app(environ, start_response)
+        path = quote(environ.get("PATH_INFO", "").encode("latin-1"), safe="/!$&'()*+,;=:@~")
+        asked = self._tables.asked(path)
+        if asked is None:
+            return self._linked(path, environ, start_response)
+        for candidate in asked.pages:
+            collecting = _Collecting(self._tables.max_page)
+            collecting.run(self._app, _page_environ(environ, candidate))
+            if collecting.trouble is not None:
+                return _answered(collecting.trouble, start_response)
+            page = collecting.page
+            table = None if page is None else self._tables.table(asked.kind, candidate, page, b"".join(collecting.body))
+            if page is not None and table is not None:
+                is_head = environ["REQUEST_METHOD"] == "HEAD"
+                answer = table_answer(asked.kind, table, page, environ.get("HTTP_IF_NONE_MATCH", ""), is_head=is_head)
+                return _answered(answer, start_response)
+        return self._app(environ, start_response)
+
+    def _linked(self, path: str, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """The application's answer, with a `Link` header where it is a page."""
+        held = _Held(self._tables, path, start_response)
+        result = self._app(environ, held.start)
+        if not held.is_waiting:
+            return _Passing(iter(result), result, held)
+        if isinstance(result, list | tuple):
+            held.let_go(result)
+        elif held.page is not None and held.page.length is not None and held.page.length <= self._tables.max_page:
+            # What says its length is not made while it is sent, so nobody waits for it the longer.
+            chunks = list(result)
+            held.let_go(chunks)
+            return _Passing(iter(chunks), result, held)
+        else:
+            held.let_go(None)
+        return result
+
+
+class _Collecting:
+    """The answer of the application for a page."""
+
+    def __init__(self, limit: int) -> None:
+        self.page: PageAnswer | None = None
+        self.trouble: TableAnswer | None = None
+        self.body: list[bytes] = []
+        self._room = limit
+
+    def run(self, app: WSGIApplication, environ: WSGIEnvironment) -> None:
+        result = app(environ, self._start)
+        try:
+            for chunk in result:
+                self._take(chunk)
+                if self.page is None:
+                    break
+        finally:
+            _close(result)
+
+    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:  # noqa: ARG002 - PEP 3333
+        code, said = _code(status), _lowered(headers)
+        self.page, self.trouble = read_answer(code, said), trouble_answer(code, said)
+        return self._take
+
+    def _take(self, chunk: bytes) -> None:
+        self._room -= len(chunk)
+        if self._room < 0:
+            self.page = None
+        if self.page is not None:
+            self.body.append(chunk)
+
+
+class _Held:
+    """The start of an answer, until it is known what its `Link` header says."""
+
+    def __init__(self, tables: LiveTables, path: str, start_response: StartResponse) -> None:
+        self.page: PageAnswer | None = None
+        self.is_waiting = False
+        self._tables = tables
+        self._path = path
+        self._start_response = start_response
+        self._start: tuple[str, list[tuple[str, str]], Any] = "", [], None
+        self._has_gone = False
+        self._write: Any = None
+
+    def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        if self._has_gone:  # the server raises what went wrong: it is too late for another answer
+            return self._start_response(status, headers, exc_info)
+        self._start = status, headers, exc_info
+        self.is_waiting = True
+        self.page = read_answer(_code(status), _lowered(headers))
+        return self._written
+
+    def let_go(self, whole: Iterable[bytes] | None) -> None:
+        """Starts the answer; `whole` is its body, where that is known."""
+        self.is_waiting, self._has_gone = False, True
+        status, headers, exc_info = self._start
+        if self.page is not None:
+            has_tvi = whole is not None and self._tables.shows_markers(self.page, b"".join(whole))
+            links = self._tables.links(self._path, has_tol=not self.page.is_xml, has_tvi=has_tvi)
+            headers = [*headers, ("Link", links)] if links else headers
+        self._write = self._start_response(status, headers, *([exc_info] if exc_info else []))
+
+    def _written(self, data: bytes) -> None:
+        if self.is_waiting:
+            self.let_go(None)
+        self._write(data)
+
+
+class _Passing:
+    """The parts of an answer, one by one; before the first of them its start."""
+
+    def __init__(self, parts: Iterator[bytes], result: Iterable[bytes], held: _Held) -> None:
+        self._parts = parts
+        self._result = result
+        self._held = held
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        part = next(self._parts, None)
+        if self._held.is_waiting:
+            self._held.let_go(None)
+        if part is None:
+            raise StopIteration
+        return part
+
+    def close(self) -> None:
+        _close(self._result)
+
+
+def _answered(answer: TableAnswer, start_response: StartResponse) -> list[bytes]:
+    start_response(f"{answer.status} {answer.phrase}", answer.headers)
+    return [answer.body] if answer.body else []
+
+
+def _code(status: str) -> int:
+    return int(status[:3]) if status[:3].isascii() and status[:3].isdigit() else 0
+
+
+def _lowered(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name.lower(), value) for name, value in headers]
+
+
+def _close(result: Iterable[bytes]) -> None:
+    close = getattr(result, "close", None)
+    if close is not None:
+        close()
+
+
+def _page_environ(environ: WSGIEnvironment, path: str) -> WSGIEnvironment:
+    kept = {
+        name: value for name, value in environ.items() if name.startswith("wsgi.") or name in _KEPT or name in _KEPT_HEADERS
+    }
+    asked = {"REQUEST_METHOD": "GET", "PATH_INFO": unquote_to_bytes(path).decode("latin-1"), "QUERY_STRING": ""}
+    return {**kept, **asked, "wsgi.input": BytesIO()}

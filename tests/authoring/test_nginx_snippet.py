@@ -1,0 +1,116 @@
+"""The snippet for nginx, run by nginx."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from parcahyd.augment.declaration import learned
+from parcahyd.authoring.author_plan import make_plan
+from parcahyd.authoring.build import build
+
+NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed, so its snippet is not tried")
+SNIPPET = Path(__file__).parents[2] / "docs" / "nginx" / "augment.conf"
+
+CONFIGURATION = """
+{user}
+daemon off;
+worker_processes 1;
+pid {folder}/pid;
+error_log {folder}/error.log;
+events {{ worker_connections 64; }}
+http {{
+    types {{ text/html html htm; }}
+    access_log off;
+    client_body_temp_path {folder}/t1;
+    proxy_temp_path {folder}/t2;
+    fastcgi_temp_path {folder}/t3;
+    uwsgi_temp_path {folder}/t4;
+    scgi_temp_path {folder}/t5;
+    server {{
+        listen 127.0.0.1:{port};
+        root {site};
+        include {snippet};
+    }}
+}}
+"""
+
+
+@pytest.fixture
+def url(site: Path, tmp_path: Path) -> Iterator[str]:
+    assert NGINX is not None
+    build(make_plan(site))
+    (site / "a b.html").write_text("<a href=x>")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    user = "user root;" if os.geteuid() == 0 else ""  # else its worker cannot read the test's folder
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(CONFIGURATION.format(user=user, folder=tmp_path, site=site, snippet=SNIPPET, port=port))
+    errors = tmp_path / "error.log"
+    with subprocess.Popen([NGINX, "-p", str(tmp_path), "-e", str(errors), "-c", str(configuration)]) as server:
+        try:
+            deadline = time.monotonic() + 30
+            while not _answers(port):
+                assert server.poll() is None, errors.read_text()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_tables_are_served_as_such(url: str, site: Path) -> None:
+    for name, kind in (("kettle.TOL", "tol"), ("kettle.TVI", "tvi"), ("site.TOL", "tol")):
+        with urlopen(f"{url}/{name}") as answer:  # noqa: S310 - loopback
+            assert answer.headers["Content-Type"] == f"text/vnd.augment.{kind}; charset=utf-8"
+            assert answer.headers["Cache-Control"] == "no-cache"
+            assert answer.read() == (site / name).read_bytes()
+            tag = answer.headers["ETag"]
+        with pytest.raises(HTTPError) as unchanged:
+            urlopen(Request(f"{url}/{name}", headers={"If-None-Match": tag}))  # noqa: S310 - loopback
+        assert unchanged.value.code == 304
+        unchanged.value.close()
+
+
+def test_tables_are_compressed(url: str) -> None:
+    with urlopen(Request(f"{url}/site.TOL", headers={"Accept-Encoding": "gzip"})) as answer:  # noqa: S310 - loopback
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers["Vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    ("page", "table"),
+    [("/kettle.html", "/kettle.TOL"), ("/", "/index.TOL"), ("/sub/", "/sub/index.TOL"), ("/a%20b.html", None)],
+)
+def test_pages_name_their_tables(url: str, page: str, table: str | None) -> None:
+    with urlopen(url + page) as answer:  # noqa: S310 - loopback
+        assert answer.headers["Content-Type"] == "text/html"
+        assert answer.headers["Link"] == (f'<{table}>; rel="tol"' if table else None)
+    if table is not None:
+        declaration = learned(url + page, tol=table)
+        assert declaration is not None
+        assert declaration.tol_of(url + page) == url + table
+
+
+@pytest.mark.parametrize("path", ["/.augment.json", "/nowhere.TOL", "/a%0d%0aX:%20y.html"])
+def test_what_is_not_there(url: str, path: str) -> None:
+    with pytest.raises(HTTPError) as missing:
+        urlopen(url + path)  # noqa: S310 - loopback
+    assert (missing.value.code, missing.value.headers["X"], missing.value.headers["Link"]) == (404, None, None)
+    missing.value.close()
