@@ -8,7 +8,7 @@ import zipfile
 
 from tests.support.crawl import CrawlFactory
 from tests.support.site_server import SiteServer
-from tests.support.sites import Answer, Page, Site, html, robots
+from tests.support.sites import Answer, Page, Request, Site, html, robots
 
 
 def _page(body: str, *headers: tuple[str, str]) -> Answer:
@@ -77,6 +77,25 @@ def test_sitemaps_that_robots_names_come_first(server: SiteServer, crawl_on: Cra
     assert running.stored() == {listener.url(path) for path in pages if path != "/robots.txt"}
     assert server.targets()[0] == "/index.xml"
     assert len(server.targets()) == len(set(server.targets()))
+    running.verify()
+
+
+def test_sitemaps_that_name_each_other_without_end(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+
+    def answer(request: Request) -> Answer:
+        number = int(request.target.removeprefix("/map").removesuffix(".xml"))
+        names = "".join(f"<sitemap><loc>/map{one}.xml</loc></sitemap>" for one in (number, 0, number + 1, 2 * number + 3))
+        return _of_type(f"<sitemapindex>{names}</sitemapindex>".encode(), "application/xml")
+
+    class Endless(Site):
+        def answer(self, request: Request) -> Answer:
+            return answer(request) if request.target.startswith("/map") else super().answer(request)
+
+    server.put("", Endless({"/robots.txt": robots(f"Sitemap: {listener.url('/map0.xml')}\n"), "/": html("Root")}))
+    running = crawl()
+    running.run(listener.url())
+    assert set(server.targets()) == {"/", *(f"/map{number}.xml" for number in (0, 1, 3, 2, 5, 4, 9))}
     running.verify()
 
 

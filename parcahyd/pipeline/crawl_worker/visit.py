@@ -47,6 +47,8 @@ _FAULTS_IN_A_ROW = 5
 _BUSY = frozenset((429, 503))
 """What servers answer that want to be left alone for a while."""
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
+_SITEMAP_LEVELS = 3
+"""An index of indexes of sitemaps; the protocol knows two levels."""
 _NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
@@ -390,10 +392,12 @@ class Visit:
         url, links = self.origin + item.path, reading.links
         asked = self._documents.heed(links, result.headers, url, now)
         new = _NO_LINKS
-        if links is not None and not (asked and asked & Directive.NOFOLLOW):
+        # An index may name indexes without end: those that are this far from robots.txt lead no further.
+        is_followed = not reading.sitemaps or item.depth + 1 < _SITEMAP_LEVELS
+        if links is not None and is_followed and not (asked and asked & Directive.NOFOLLOW):
             new = self._reader.read(url, links, self._work.Embedded)
             self._enqueue(new.internal, item.depth + 1)
-        if reading.sitemaps:
+        if reading.sitemaps and is_followed:
             self._note_sitemaps(Joiner(url).join(location) for location in reading.sitemaps)
         self._scribe.page(
             item,
