@@ -4,8 +4,8 @@ Documents are compared by a mark of 64 bits: marks that differ in few bits are o
 like one of the site's frequent ones is a *twin*; one that is like a document the site gave with status 404 or 410 is a page for
 missing documents whatever its status says, and a twin as well. Twins are counted on three levels, each with a larger budget
 than the one before: URLs of one template, of one directory, of the whole site. A level closes when its twins have used up its
-budget and are nine in ten of its latest documents; it opens again when they are fewer. While it is closed, every
-visit may still ask for a few of its URLs, to see whether that has changed.
+budget and are nine in ten of its latest documents; it opens again when they are fewer. While it is closed, a few
+of its URLs are still asked for every day, to see whether that has changed.
 
 A site without twins costs no more than a look at its frequent marks.
 """
@@ -21,8 +21,9 @@ from parcahyd.rules.traps.templates import template
 
 __all__ = ["Budgets", "StoredTally"]
 
-StoredTally = tuple[int, int, int, int, bool]
-"""Number of the level, twins, others, twins that are pages for missing documents, whether it is closed."""
+StoredTally = tuple[int, int, int, int, int]
+"""Number of the level, twins, others, twins that are pages for missing documents, and the day on which it was closed or last
+tried; 0 where it is open."""
 
 _OF_DIRECTORY, _OF_SITE = 10, 100
 """How many times a template's budget these have."""
@@ -37,7 +38,7 @@ _MOST_STORED = 64
 _LEAST_STORED = 8
 """Levels with fewer twins are not worth being stored."""
 _PROBES = 20
-"""A closed level has one in so many of its budget for each visit."""
+"""A closed level has one in so many of its budget for each day."""
 
 
 class _Tally:
@@ -83,20 +84,26 @@ class _Tally:
 class Budgets:
     """The levels of one site. `closed` is empty on nearly every site, and then nothing needs to be looked up."""
 
-    __slots__ = ("_budget", "_counts", "_marks", "_missing", "_tallies", "closed")
+    __slots__ = ("_budget", "_counts", "_marks", "_missing", "_tallies", "_today", "closed")
 
     def __init__(
-        self, budget: int, marks: Sequence[int] = (), missing: Sequence[int] = (), stored: Iterable[StoredTally] = ()
+        self,
+        budget: int,
+        marks: Sequence[int] = (),
+        missing: Sequence[int] = (),
+        stored: Iterable[StoredTally] = (),
+        today: int = 1,
     ) -> None:
         self._budget = budget
+        self._today = today
         self._marks = list(marks[:_MARKS])
         self._counts = [2] * len(self._marks)
         self._missing = list(missing[:_MISSING_MARKS])
         self._tallies: dict[int, _Tally] = {}
-        for number, twins, others, lost, is_closed in stored:
+        for number, twins, others, lost, day in stored:
             tally = self._tallies[number] = _Tally()
-            tally.twins, tally.others, tally.missing, tally.is_closed = twins, others, lost, is_closed
-            tally.probes = max(1, budget // _PROBES) if is_closed else 0
+            tally.twins, tally.others, tally.missing, tally.is_closed = twins, others, lost, day > 0
+            tally.probes = max(1, budget // _PROBES) if 0 < day < today else 0
         self.closed = {number for number, tally in self._tallies.items() if tally.is_closed}
 
     def refuses(self, path: str) -> Reason | None:
@@ -185,7 +192,10 @@ class Budgets:
         return (
             frequent,
             self._missing,
-            [(number, one.twins, one.others, one.missing, one.is_closed) for number, one in worth[:_MOST_STORED]],
+            [
+                (number, one.twins, one.others, one.missing, self._today if one.is_closed else 0)
+                for number, one in worth[:_MOST_STORED]
+            ],
         )
 
 

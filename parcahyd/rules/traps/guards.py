@@ -22,6 +22,7 @@ from parcahyd.rules.traps.templates import names_of
 __all__ = ["Guards", "mark_of_bytes"]
 
 _NAMES = DATE_NAMES | SESSION_NAMES
+_DAY = 86_400
 _SPREAD = 0x9E37_79B9_7F4A_7C15
 
 
@@ -62,7 +63,7 @@ class Guards:
         self._queries = Queries(work.MaxParameters, work.MaxRepeats, work.MaxQueryShapes, known.exploded)
         self._calendars = Calendars(now, work.MaxYearsAhead, work.MaxYearsBack, known.running)
         self._sessions = Sessions() if work.OneSession else None
-        self._budgets = Budgets(work.TemplateBudget, known.marks, known.missing, known.tallies) if work.TemplateBudget else None
+        self._budgets = _budgets(work.TemplateBudget, known, now)
         self.refused: Counter[str] = Counter(known.refused)
         """How many links were refused in all visits, by the word of the reason; not all of them are recorded as URLs."""
 
@@ -140,6 +141,10 @@ class Guards:
     def forget(self) -> None:
         """Gives the memory back: the visit is over."""
         self._holding.release()
+
+
+def _budgets(budget: int, known: _Stored, now: float) -> Budgets | None:
+    return Budgets(budget, known.marks, known.missing, known.tallies, int(now // _DAY) + 1) if budget else None
 
 
 def mark_of_bytes(body: bytes) -> int:

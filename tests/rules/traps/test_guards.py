@@ -243,12 +243,14 @@ def test_paths_of_a_broken_relative_link_are_one_template() -> None:
     assert one.judge("/b/c/a/a") is Reason.DUPLICATES
 
 
-def test_a_closed_template_gets_a_few_requests_in_each_visit_and_opens_when_they_bring_something() -> None:
+def test_a_closed_template_gets_a_few_requests_every_day_and_opens_when_they_bring_something() -> None:
     one = guards(TemplateBudget=40)
     for number in range(41):
         one.observe(f"/p/{number}", 5, 200)
     assert one.judge_ask("/p/50") is Reason.DUPLICATES
-    two = guards(one.encode(), TemplateBudget=40)
+    same_day = guards(one.encode(), TemplateBudget=40)
+    assert same_day.judge("/p/50") is Reason.DUPLICATES
+    two = Guards(WorkConf(TemplateBudget=40), NOW + 86_400, one.encode())
     assert two.judge("/p/50") is None
     assert [two.judge_ask(f"/p/{number}") for number in range(50, 53)] == [None, None, Reason.DUPLICATES]
     two.observe("/p/50", 5, 200)
