@@ -17,6 +17,7 @@ __all__ = [
     "Errand",
     "ErrandRecord",
     "ExternRecord",
+    "Held",
     "PageRecord",
     "Pair",
     "Pause",
@@ -25,6 +26,7 @@ __all__ = [
     "RobotsFact",
     "RobotsStatus",
     "SiteRecord",
+    "TableFact",
     "UnchangedRecord",
     "VisitOver",
     "origin",
@@ -50,6 +52,32 @@ def origin(scheme: str, host: str, port: int) -> str:
 # --- what a visit starts from: Database -> URL Dispatcher -> ... -> Crawl Worker ---------------------------------------
 
 
+class TableFact(_Record, frozen=True):
+    """What is known of the table of variable information that a stored document was parted by."""
+
+    etag: str = ""
+    modified: str = ""
+    """The table's own validators."""
+    refresh: int = 0
+    """After how many seconds its author expects another one; 0: not said."""
+    merges: int = 0
+    """How often in a row the document was refreshed by it, since the whole document was last asked for."""
+
+
+class Held(_Record, frozen=True):
+    """The stored version of a document that has regions: what a refresh by fragment starts from."""
+
+    skeleton: bytes
+    """A zlib stream."""
+    length: int
+    """Of the skeleton, in bytes."""
+    sha256: bytes
+    """Of the whole version."""
+    regions: tuple[tuple[str, int, bytes], ...]
+    """ID, offset in the skeleton, and content, ascending."""
+    table: TableFact
+
+
 class DueUrl(_Record, frozen=True):
     """A URL that is to be asked for, with what a conditional request needs."""
 
@@ -65,6 +93,8 @@ class DueUrl(_Record, frozen=True):
     etag: str = ""
     modified: str = ""
     """The stored document's validators; both empty where there is none."""
+    held: Held | None = None
+    """None where the document is not refreshed by fragment."""
 
 
 class RobotsStatus(Enum):
@@ -224,6 +254,10 @@ class PageRecord(_Tagged, frozen=True):
     """The whole Summary, encoded, where one was made."""
     refused: tuple[tuple[str, str], ...] = ()
     """Links first seen here that a rule refused: the word of the reason, and a path of this site or an absolute URL."""
+    regions: tuple[tuple[str, int, int], ...] = ()
+    """ID, begin and end of each volatile region of the body, ascending: what lies between them is the skeleton."""
+    table: TableFact | None = None
+    """The table that the regions were taken from."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):
@@ -237,6 +271,8 @@ class UnchangedRecord(_Tagged, frozen=True):
     status: int
     etag: str = ""
     modified: str = ""
+    table: TableFact | None = None
+    """Where the document's table of variable information confirmed it."""
 
 
 class SiteRecord(_Tagged, frozen=True):
@@ -248,6 +284,7 @@ class SiteRecord(_Tagged, frozen=True):
     errand: str = ""
     """The absolute URL that robots.txt redirected to, on another site."""
     augmentation: bytes = b""
+    """What is now known of its tables (`augment.site_offer`); empty where nothing changed."""
 
 
 class ErrandRecord(_Tagged, frozen=True):
