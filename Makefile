@@ -79,5 +79,5 @@ $(RUNS): $(PY) pyproject.toml
 	@touch $@
 
 $(DEVELOPS): $(PY) pyproject.toml
-	$(PIP) --editable '.[test,lint]'
+	$(PIP) --editable '.[test,lint,author-test]'
 	@touch $(RUNS) $@
