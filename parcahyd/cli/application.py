@@ -14,7 +14,6 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -47,6 +46,8 @@ class _Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
             nearest = get_close_matches(args[0], COMMANDS, 1)
             raise UserMistake(
                 f"there is no command {args[0]!r}", f"did you mean {nearest[0]!r}?" if nearest else "parcahyd --help lists them"

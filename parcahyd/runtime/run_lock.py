@@ -7,9 +7,7 @@ Children inherit the open file, so the lock outlives a coordinator that was kill
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
-import tempfile
 import time
 from pathlib import Path
 
@@ -25,6 +23,9 @@ def _lock_file(database_url: str) -> Path:
     scheme, _, rest = database_url.partition(":///")
     if scheme.startswith("sqlite"):
         return Path(rest + ".lock")
+    import hashlib  # Not needed beside an SQLite database, and slow to load.
+    import tempfile
+
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     name = hashlib.sha256(database_url.encode()).hexdigest()[:16]
     return folder / f"parcahyd-{os.getuid()}-{name}.lock"
