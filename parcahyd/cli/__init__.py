@@ -6,6 +6,33 @@ needs when it runs, so that `--help` and shell completion answer at once.
 
 from __future__ import annotations
 
-from parcahyd.cli.application import main
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; `arguments` are those of the process unless given."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    nursery = _nursery(words)
+    try:
+        from parcahyd.cli.application import run
+
+        return run(words, nursery)
+    finally:
+        if nursery is not None:
+            nursery.close()
+
+
+def _nursery(words: Sequence[str]) -> Nursery | None:
+    """A crawl's first children, which begin before the command line is read. None for everything that is no crawl."""
+    if words[:1] != ["run"] or "--help" in words or "-h" in words:
+        return None
+    from parcahyd.cli.early_children import early_children
+
+    return early_children()

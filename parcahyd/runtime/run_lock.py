@@ -1,7 +1,8 @@
 """One run per database: a lock that every process of the run holds, and that is free only when all of them are gone.
 
 The lock is a file: beside an SQLite database, else in the user's runtime folder under a name made from the database's URL.
-Children inherit the open file, so the lock outlives a coordinator that was killed for as long as any child lives.
+Children are given the open file with their first message, before which they do nothing, so the lock outlives a coordinator
+that was killed for as long as any child works.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _lock_file(database_url: str) -> Path:
 
 
 class RunLock:
-    """Taken by the coordinator, inherited by its children through `descriptor`."""
+    """Taken by the coordinator, which gives its children a `copy`."""
 
     def __init__(self, database_url: str, wait: float = _WAIT_SECONDS) -> None:
         path = _lock_file(database_url)
@@ -62,6 +63,10 @@ class RunLock:
                 time.sleep(_LOOK_EVERY)
             else:
                 return True
+
+    def copy(self) -> int:
+        """Another hold on the lock, to be given away."""
+        return os.dup(self.descriptor)
 
     def release(self) -> None:
         """Close this process's hold; the lock is free when every child has ended too."""
