@@ -6,9 +6,12 @@ needs when it runs, so that `--help` and shell completion answer at once.
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from parcahyd.runtime.nursery import Nursery
@@ -23,10 +26,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from parcahyd.cli.application import run
 
-        return run(words, nursery)
+        code = run(words, nursery)
     finally:
         if nursery is not None:
             nursery.close()
+    if arguments is None and nursery is not None:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process of a crawl. To take everything apart that was loaded takes longer than to fetch some pages, and an answer
+    that a URL Mapper still waits for would be waited for."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # Whoever read it is gone, and was told so.
+            stream.flush()
+    os._exit(code)
 
 
 def _nursery(words: Sequence[str]) -> Nursery | None:

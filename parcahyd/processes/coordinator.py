@@ -238,7 +238,7 @@ class Coordinator:
         """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
         worker = self._crew.pop(number)
         code = worker.child.wait()
-        if self._boxes is None or self._ended.done():
+        if self._boxes is None or self._ended.done() or self._phase == "finishing":
             return
         if worker.progress is None:
             self._stillborn += 1
@@ -422,6 +422,8 @@ class Coordinator:
             self._phase = "finishing"
             self._outcome = outcome
             self._to_update(Finish(outcome, self._chronicle.requests))
+            for worker in self._crew.values():  # No visit is open: they can go while the run's row is written.
+                worker.child.doom()
 
     def _finished(self, message: Finished) -> None:
         self._chronicle.close(self._outcome, message)
@@ -449,14 +451,16 @@ class Coordinator:
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
         for worker in self._crew.values():
-            worker.child.kill()
+            worker.child.doom()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()
             else:
                 self._update.end.close()
-            if self._update.wait(_PATIENCE) is None:
-                self._update.kill()
+        for worker in self._crew.values():
+            worker.child.wait()
+        if self._update is not None and self._update.wait(_PATIENCE) is None:
+            self._update.kill()
         self._mappers.shutdown(wait=False, cancel_futures=True)
         if self._resolver is not None:
             self._resolver.close()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Child", "become_child", "can_be_copied", "end_with_traceback"]
 
 _PROGRAM = "parcahyd.topology"
-_LOOK_EVERY = 0.002
+_LOOK_EVERY = 0.0005
 
 
 class Child:
@@ -56,6 +56,10 @@ class Child:
     def wait(self, timeout: float | None = None) -> int | None:
         """The exit code, or None if it is still alive after `timeout` seconds."""
         return self._process.wait(timeout)
+
+    def doom(self) -> None:
+        """End it at once, without waiting until it is gone."""
+        self._process.kill()
 
     def kill(self) -> None:
         """End it at once, and wait until it is gone."""
