@@ -39,8 +39,11 @@ _SHAPES = (
     "circle|clippath|defs|ellipse|g|line|lineargradient|mask|path|polygon|polyline|radialgradient|rect|stop|symbol|text"
     "|tspan|use"
 )
-# Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten.
-_OTHER = rf'[{_SPACE}]++(?!(?:href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
+# Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten. In it, these character
+# references mean the same to everybody; those of the space and of `#` would change where it ends.
+_OTHER = rf'[{_SPACE}]++(?!(?:(?:xlink:)?+href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
+_MEANT = r"(?-i:&(?:amp|#(?:3[346-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));)"
+_REFERENCE = rf"""[{_SPACE}]++href=("(?:[^"#&]++|{_MEANT})*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+"""
 
 # Tags that nobody reads: what begins with these letters, or is one of the frequent names that begin with another.
 _INITIALS = "cdghjkqruwyz"
@@ -81,7 +84,7 @@ _PASSED_OVER = (
     r"</(?![a-z])[^>]*+>",
 )
 _TAKEN = (
-    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=("(?:[^"#&]++|(?-i:&amp;))*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
+    rf"<a(?:{_OTHER})*+(?:{_REFERENCE})?+[{_SPACE}]*+>",
     rf"<((?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
     _RAW_CARRIER,
     _RAW_TEXT,
@@ -119,7 +122,8 @@ def declares_utf8(body: bytes, header_charset: str) -> bool:
 def scan(body: bytes) -> list[bytes] | None:
     """Every tag that can carry a link, in order, as its name and attributes stand; `/form` where a form ends.
 
-    An anchor of which only the reference matters is given as a quotation mark and its reference without the fragment.
+    An anchor of which only the reference matters is given as a quotation mark and its reference without the fragment, in which
+    character references stand as they were written; an anchor without a reference is given as nothing.
     None where the document is not ordinary enough.
     """
     if b"\0" in body:
