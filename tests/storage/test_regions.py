@@ -15,6 +15,7 @@ from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile import merge
 from parcahyd.core.records import Held, PageRecord, Pair, TableFact
 from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.storage import held_documents
 from parcahyd.storage.held_documents import PAIR_BYTES
 from parcahyd.storage.packing import Damaged, PackedPage, PackedRegion, pack
 from parcahyd.storage.parts import parts_of, whole_of
@@ -228,19 +229,21 @@ def test_nothing_is_left_of_a_page_that_does_not_want_to_be_kept(desk: Desk) -> 
 _TEXTS = st.lists(st.text("ab<é", max_size=4), min_size=3, max_size=3)
 
 
-@MODES
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_whatever_the_regions_are_every_kept_version_is_exact(sqlite_desk: Desk, mode: str, data: st.DataObject) -> None:
+def test_whatever_the_regions_are_every_kept_version_is_exact(sqlite_desk: Desk, data: st.DataObject) -> None:
     desk = sqlite_desk
     desk.clear()
     keep = data.draw(st.integers(1, 3))
+    mode = data.draw(st.sampled_from(["lazy", "eager"]))
     _begin(desk, mode, KeepVersions=keep)
     desk.seed(f"{A}/", f"{A}/2")
     pair = desk.visit()
     brought: dict[str, list[tuple[float, bytes]]] = {"/": [], "/2": []}
     for number in range(data.draw(st.integers(1, 5))):
-        pair = pair if number == 0 else _again(desk, mode, KeepVersions=keep)
+        if number:
+            mode = data.draw(st.sampled_from(["lazy", "eager"]))
+            pair = _again(desk, mode, KeepVersions=keep)
         for path, versions in brought.items():
             mark = data.draw(st.sampled_from(["<b>", "<i>"]))
             first, second, third = data.draw(_TEXTS)
@@ -316,6 +319,21 @@ def test_what_is_held_is_bounded(desk: Desk) -> None:
     held = [url.path for url in urls if url.held is not None]
     assert "/3" in held
     assert len(held) == 2
+
+
+def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held_documents, "LEASE_BYTES", 100)
+    _begin(desk)
+    sites = [f"http://{name}.example/" for name in "abc"]
+    desk.seed(*sites)
+    for pair in desk.lease():
+        desk.write(_page(desk, pair, "/", pair.host, "x" * 25, "."))
+        desk.over(pair)
+    desk.now += 40 * REVISIT
+    _begin(desk)
+    held = [url.held for pair in desk.lease() for url in pair.urls]
+    assert len(held) == 3
+    assert sum(one is not None for one in held) == 1
 
 
 def test_damage_is_not_held(doomed_desk: Desk) -> None:
