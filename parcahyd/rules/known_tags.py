@@ -2,8 +2,8 @@
 
 A tag is known by its *key*, which is its one line of the table of links. A document's keys joined are its table then, and what
 a key leads to is looked up only where a visit has not met it. Tags that bring nothing have the empty key. Where a line does
-not say everything (a base, a form, words to robots, several lines, a line that means something else in another tag), the key
-is `MARK` and the tag as it stands, and the document is looked at more closely.
+not say everything (a base, a form, words to robots, links to tables, several lines, a line that means something else in another
+tag), the key is `MARK` and the tag as it stands, and the document is looked at more closely.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Found(NamedTuple):
     opens_form: bool = False
     robots: tuple[tuple[str, str], ...] = ()
     """Name and content of a meta that may speak to robots."""
+    tables: tuple[tuple[str, str], ...] = ()
+    """Relation and reference of a link to tables."""
 
 
 NOTHING = Found((), (), b"")
@@ -71,7 +73,7 @@ class KnownTags(dict[bytes, bytes]):
             if "&" in href:
                 href = unescape(href)
             key = f"a\t{href}\n".encode()
-            self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, ()))
+            self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, (), ()))
         else:
             key = self._key(raw, _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
@@ -80,7 +82,7 @@ class KnownTags(dict[bytes, bytes]):
 
     def _key(self, raw: bytes, found: Found) -> bytes:
         is_hollow = "" in found.follow or "" in found.embedded
-        is_rare = found.base is not None or found.opens_form or found.robots
+        is_rare = found.base is not None or found.opens_form or found.robots or found.tables
         key = found.lines
         if is_rare or key.count(b"\n") > 1 or (key and (is_hollow or self.found.setdefault(key, found) != found)):
             key = MARK + raw
@@ -118,7 +120,8 @@ def _found_in(raw: bytes) -> Found:
         opens_form = tag.tag == "form"
     follow, embedded = tuple(sink.follow), tuple(sink.embedded)
     hangs_on_page = not _HANGING.isdisjoint([href[:1] for href in (*follow, *embedded)])
-    return Found(follow, embedded, lines_of(sink), hangs_on_page, sink.base, opens_form, tuple(sink.robots))
+    asides = tuple(sink.robots), tuple(sink.tables)
+    return Found(follow, embedded, lines_of(sink), hangs_on_page, sink.base, opens_form, *asides)
 
 
 class _Tag:

@@ -60,6 +60,7 @@ def add_header_links(links: PageLinks, values: Sequence[str], url: str) -> None:
     beside = read_link_headers(values, url if links.base else "")
     links.found = {**{key: links.found[key] for key in links.keys}, **beside.found}
     links.keys = links.found
+    links.tables += beside.tables
     known = set(links.table.splitlines(keepends=True))
     links.table += b"".join([line for line in beside.table.splitlines(keepends=True) if line not in known])
 

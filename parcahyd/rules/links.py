@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
 from parcahyd.rules.known_tags import MARK, Found, KnownTags, hangs, lines_of
 from parcahyd.rules.link_scanner import declares_utf8, scan
-from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, Sink
+from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Sink
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -57,7 +57,7 @@ MAX_PARSED = 8 * 1024 * 1024
 class PageLinks:
     """What a document says about other documents. References are raw, in document order."""
 
-    __slots__ = ("base", "charset", "found", "keys", "robots", "table")
+    __slots__ = ("base", "charset", "found", "keys", "robots", "table", "tables")
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class PageLinks:
         found: Mapping[bytes, Found],
         table: bytes,
         robots: tuple[tuple[str, str], ...] = (),
+        tables: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.charset = charset
         """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
@@ -83,6 +84,8 @@ class PageLinks:
         """
         self.robots = robots
         """Name and content of each meta that may speak to robots; empty on nearly every page."""
+        self.tables = tables
+        """Relation (tol, tvi, augment) and raw reference of each link to tables; empty on nearly every page."""
 
     def directives(self, token: str, now: float) -> Directive:
         """What the document itself asks of the robot with this product token; headers may ask for more."""
@@ -150,6 +153,7 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None]) -> PageLinks | Non
         return None
     base = next((found.base for found in marked.values() if found.base is not None), "")
     robots = tuple([rule for found in marked.values() for rule in found.robots][:MAX_RULES])
+    tables = tuple([link for found in marked.values() for link in found.tables][:MAX_TABLES])
     lines = {key: found.lines for key, found in marked.items()}
     blocks = dict.fromkeys(map(lines.get, keys, keys))
     table = b"".join(blocks)
@@ -159,9 +163,9 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None]) -> PageLinks | Non
     if count > MAX_LINKS:
         return None
     if not base:
-        return PageLinks("utf-8", "", keys, _known.found, table, robots)
+        return PageLinks("utf-8", "", keys, _known.found, table, robots, tables)
     found = {b">" + raw: _known.hollow.get(raw) or _known.found[_known[raw]] for raw in dict.fromkeys(tags)}
-    return PageLinks("utf-8", base, found, found, table, robots)
+    return PageLinks("utf-8", base, found, found, table, robots, tables)
 
 
 def _has_nested_form(tags: list[bytes], openers: Iterable[bytes]) -> bool:
@@ -202,7 +206,7 @@ def collected(sink: Sink, charset: str) -> PageLinks:
     # Keys that no scanned tag has.
     found = {_key("<follow ", href): Found((href,), (), b"", hangs(href)) for href in sink.follow}
     found |= {_key("<embed ", href): Found((), (href,), b"", hangs(href)) for href in sink.embedded}
-    return PageLinks(charset, sink.base or "", found, found, lines_of(sink), tuple(sink.robots))
+    return PageLinks(charset, sink.base or "", found, found, lines_of(sink), tuple(sink.robots), tuple(sink.tables))
 
 
 def _key(kind: str, href: str) -> bytes:
