@@ -76,6 +76,9 @@ class Held(_Record, frozen=True):
     regions: tuple[tuple[str, int, bytes], ...]
     """ID, offset in the skeleton, and content, ascending."""
     table: TableFact
+    media_type: str = ""
+    charset: str = ""
+    """As they are stored with the version; empty: to be found out again."""
 
 
 class DueUrl(_Record, frozen=True):

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from enum import Enum
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
+from parcahyd.core.ports import DownloadFault, DownloadResult, RequestOptions
+from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
+from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
+from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Page, Parts, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
@@ -34,9 +35,12 @@ from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
-from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.robots import ALLOW_ALL, MAX_ROBOTS, Robots
 
-__all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker.fragments import Fragments, Tables
+
+__all__ = ["Aside", "Then", "Visit"]
 
 _ROBOTS_HOPS = 5
 """RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
@@ -50,6 +54,7 @@ _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _SITEMAP_LEVELS = 3
 """An index of indexes of sitemaps; the protocol knows two levels."""
 _NO_LINKS = NewLinks([], [], [])
+_NO_PARTS = Parts()
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
@@ -59,29 +64,6 @@ Then = Callable[[Reading | None, Exception | None, float], str]
 """Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
 Aside = Callable[[Callable[[], Reading], Then], None]
 """Has a document read beside the event loop."""
-
-
-class AskKind(Enum):
-    ROBOTS = "robots"
-    ERRAND = "errand"
-    PAGE = "page"
-
-
-class Ask:
-    """One request that a visit wants to make."""
-
-    __slots__ = ("errand", "hops", "item", "kind", "path", "started_at")
-
-    def __init__(
-        self, kind: AskKind, path: str, item: DueUrl | None = None, errand: Errand | None = None, hops: int = 0
-    ) -> None:
-        self.kind = kind
-        self.path = path
-        self.item = item
-        self.errand = errand
-        self.hops = hops
-        self.started_at = 0.0
-        """On the monotonic clock."""
 
 
 class Visit:
@@ -96,8 +78,10 @@ class Visit:
         documents: DocumentReader,
         emit: Callable[[BufferRecord], None],
         aside: Aside,
+        is_short: Callable[[], bool],
         now: float,
     ) -> None:
+        """`is_short` says whether there is no room now for requests that can be done without."""
         pair = assignment.pair
         self.assignment = assignment
         self.pair = pair
@@ -132,6 +116,12 @@ class Visit:
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
+        # What must be asked before the next page: tables that documents wait for, documents that tables did not bring.
+        self._urgent: deque[Ask] = deque()
+        self._is_short = is_short
+        self._tables: Tables | None = None
+        self._fragments: Fragments | None = None
+        self._is_stopped = False
         # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
         self._local_q: deque[DueUrl] = deque(sorted(self._sift(pair.urls, now), key=lambda url: url.depth))
         self._room.urls -= len(self._local_q)
@@ -190,11 +180,17 @@ class Visit:
 
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
+        self._is_stopped = True
+        dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
         self._room.urls += len(self._local_q)
         self._local_q.clear()
         self._errands.clear()
+        self._urgent.clear()
         self.ready = None
         self._pages_left = 0
+        if self._fragments is not None:
+            for page in self._fragments.close(dropped):
+                self._store(page, _NO_PARTS)
 
     def close(self) -> None:
         self.stop()
@@ -216,24 +212,36 @@ class Visit:
         self.on_the_wire += 1
         self.requests += 1
         if ask.item is not None:
-            self._pages_left -= 1
-            self._gate.asked(ask.item)
+            if not ask.is_counted:
+                self._pages_left -= 1
+                self._gate.asked(ask.item)
             self._depth_on_the_wire = ask.item.depth
         return ask
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
         """Those of every request to this host, with the stored document's validators where there are any."""
         item, headers = ask.item, self.settings.headers
-        if item is None or not (item.etag or item.modified):
+        if ask.kind is AskKind.FRAGMENT:
+            return self._with_fragments().headers(ask, headers)
+        if item is None or ask.is_whole or not (item.etag or item.modified):
             return headers
         if item.etag:
             headers = (*headers, ("If-None-Match", item.etag))
         return (*headers, ("If-Modified-Since", item.modified)) if item.modified else headers
 
+    def limits(self, ask: Ask) -> tuple[int, RequestOptions]:
+        """How many bytes of the answer are wanted, and with which options it is asked for."""
+        options = self.settings.options
+        if ask.kind is AskKind.PAGE:
+            return self._work.MaxBytes, options
+        return self._with_fragments().limits(options) if ask.kind is AskKind.FRAGMENT else (MAX_ROBOTS, options)
+
     def _next_ask(self, now: float) -> Ask | None:
         if self._errands:
             errand = self._errands.popleft()
             return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
+        if self._urgent:
+            return self._urgent.popleft()
         if not self._local_q or self._pages_left <= 0:
             return None
         if self._robots is None:
@@ -254,8 +262,20 @@ class Visit:
                     return None
                 self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
             else:
-                return Ask(AskKind.PAGE, item.path, item)
+                table = None if item.held is None or self._tables is None else self._with_fragments().instead(item, now)
+                return table or Ask(AskKind.PAGE, item.path, item)
         return None
+
+    def _ask_next(self, ask: Ask) -> None:
+        """This is asked before anything else, in the place of what stands in line, if something does."""
+        if self.ready is None:
+            self._urgent.appendleft(ask)
+            return
+        if self.ready.kind is AskKind.PAGE:
+            self._urgent.append(self.ready)
+        else:
+            self._urgent.appendleft(self.ready)
+        self.ready = ask
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
@@ -269,7 +289,9 @@ class Visit:
         """Turn an answer into records."""
         self.on_the_wire -= 1
         if result.fault is DownloadFault.CANCELLED:
-            if ask.item is not None:
+            if ask.kind is AskKind.FRAGMENT:
+                self._fragment_answer(ask, result, None, now)
+            elif ask.item is not None:
                 self._came_to_nothing(ask.item)
             return
         if result.fault is not None and self._is_nobody_home(result):
@@ -317,6 +339,8 @@ class Visit:
     def _take(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         if ask.kind is AskKind.PAGE:
             self._page(ask, result, failed, now)
+        elif ask.kind is AskKind.FRAGMENT:
+            self._fragment_answer(ask, result, failed or failure(result), now)
         elif ask.kind is AskKind.ROBOTS:
             self._robots_answer(ask, result, failed, now)
         else:
@@ -328,17 +352,22 @@ class Visit:
         failed = failed or failure(result)
         if failed is None:
             if result.status in REDIRECTS:
+                if self._fragments is not None:
+                    self._fragments.forget(item)
                 self._redirect(item, result, now)
                 return
             if result.status != 304:
                 self.pages += 1
                 self._document(item, result, now)
                 return
-            if item.etag or item.modified:
+            if (item.etag or item.modified) and not ask.is_whole:
                 self.pages += 1
-                self._scribe.unchanged(item, result, now)
+                table = None if self._fragments is None else self._fragments.unchanged(item, now)
+                self._scribe.unchanged(item, result, now, table)
                 return
             failed = _UNASKED_304
+        if self._fragments is not None:
+            self._fragments.forget(item)
         self._came_to_nothing(item)
         if failed.event is Event.MISSING and result.body:
             self._gate.observe(item.path, result.body, result.status)
@@ -388,14 +417,31 @@ class Visit:
         return ""
 
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
-        """Take the links of a document that was read, and give its record away."""
+        """A document was read: it is stored, or waits for its table."""
+        page = Page(item, result, media_type, reading, now)
+        parts = _NO_PARTS
+        if self._tables is not None:
+            fragments = self._with_fragments()
+            table = fragments.wait(page, now)
+            if table is not None:
+                self._ask_next(table)
+                return
+            parts = fragments.parts(page, now)
+        self._store(page, parts)
+
+    def _store(self, page: Page, parts: Parts) -> None:
+        """Take the links of a document, and give its record away."""
+        item, result, media_type, reading, now = page
         url, links = self.origin + item.path, reading.links
         asked = self._documents.heed(links, result.headers, url, now)
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
         is_followed = not reading.sitemaps or item.depth + 1 < _SITEMAP_LEVELS
         if links is not None and is_followed and not (asked and asked & Directive.NOFOLLOW):
-            new = self._reader.read(url, links, self._work.Embedded)
+            found = links
+            if parts.before is not None:
+                found = self._documents.newer_links(links, parts.before, media_type, reading.charset)
+            new = self._reader.read(url, found, self._work.Embedded)
             self._enqueue(new.internal, item.depth + 1)
         if reading.sitemaps and is_followed:
             self._note_sitemaps(Joiner(url).join(location) for location in reading.sitemaps)
@@ -411,6 +457,7 @@ class Visit:
             refused=tuple(new.refused),
             reading=reading,
             wish=wish_not_to_be_kept(asked) if asked else None,
+            parts=parts,
         )
         for member in reading.members:
             if not member.skipped:
@@ -495,6 +542,39 @@ class Visit:
         self.spared_until = max(self.spared_until, until)
         self.stop()
 
+    # --- tables of variable information -------------------------------------------------------------------------------
+
+    def _with_fragments(self) -> Fragments:
+        """Made when it is first needed: nearly all sites have no tables."""
+        if self._fragments is None:
+            from parcahyd.pipeline.crawl_worker.fragments import Fragments
+
+            assert self._tables is not None  # noqa: S101 - nobody asks for tables where none are declared
+            self._fragments = Fragments(self.origin, self._tables, self._work.MaxBytes, self._allows, self._is_short)
+        return self._fragments
+
+    def _allows(self, path: str) -> bool:
+        return self._robots is not None and self._robots.allows(self.origin + path)
+
+    def _fragment_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        item = ask.item
+        assert item is not None  # noqa: S101 - every ask for a table has its document's item
+        step = self._with_fragments().answered(ask, result, failed, now)
+        if step.page is not None:
+            self._store(step.page, step.parts)
+        elif step.ask is not None and not self._is_stopped:
+            self._ask_next(step.ask)
+        elif step.document is not None:
+            self.pages += 1
+            self._document(item, step.document, now)
+        elif step.is_fresh:
+            self.pages += 1
+            self._scribe.fresh(item, step.table, step.etag, step.modified, now)
+        else:
+            self._came_to_nothing(item)
+            if step.failed is not None:
+                self._failure(item, result, step.failed, now)
+
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 
     def _use_stored_robots(self, now: float) -> None:
@@ -509,6 +589,10 @@ class Visit:
             if self._robots.crawl_delay is not None:
                 self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
             self._ask_for_sitemaps(self._robots)
+            if b"ugment" in fact.text:
+                from parcahyd.pipeline.crawl_worker.declared_tables import DeclaredTables
+
+                self._tables = DeclaredTables(self.origin, fact.text, self._robots.allows)
         elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
             self._robots = ALLOW_ALL
         self._robots_expire = fact.expires_at

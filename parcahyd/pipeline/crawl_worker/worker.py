@@ -20,18 +20,20 @@ from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadReques
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.address_care import AddressCare
+from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Then, Visit
+from parcahyd.pipeline.crawl_worker.visit import Then, Visit
 from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.robots import MAX_ROBOTS
 
 __all__ = ["CrawlWorker"]
 
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_IN_LINE = 60.0
 """Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
+_AS_FAR_AS_THAT = frozenset((AskKind.ROBOTS, AskKind.ERRAND))
+"""What is used as far as it is read."""
 _SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 
 
@@ -150,6 +152,7 @@ class CrawlWorker:
             self._documents,
             self._emit,
             lambda read, then: self._read_aside(visit, read, then),
+            self._is_short,
             now,
         )
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
@@ -167,6 +170,11 @@ class CrawlWorker:
             visit.stop()
         self._go_on(visit, now)
 
+    def _is_short(self) -> bool:
+        """Whether pages would have to wait for requests that can be done without: records are not taken, or others need the
+        connections."""
+        return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
+
     def _go_on(self, visit: Visit, now: float) -> None:
         """Put the visit in line if it has something to ask, or end it."""
         if visit.ready is None:
@@ -177,15 +185,15 @@ class CrawlWorker:
 
     def _start(self, visit: Visit) -> None:
         ask = visit.started()
-        is_page = ask.kind is AskKind.PAGE
+        max_bytes, options = visit.limits(ask)
         request = DownloadRequest(
             url=visit.origin + ask.path,
             address=visit.address,
             port=visit.pair.port,
             headers=visit.headers(ask),
-            max_bytes=self._work.MaxBytes if is_page else MAX_ROBOTS,
-            options=visit.settings.options,
-            cut=not is_page,
+            max_bytes=max_bytes,
+            options=options,
+            cut=ask.kind in _AS_FAR_AS_THAT,
         )
         self.on_the_wire += 1
         ask.started_at = self._clock.monotonic()

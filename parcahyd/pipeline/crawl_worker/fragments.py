@@ -1,0 +1,419 @@
+"""Refresh by fragment: what a visit does with tables of variable information (.TVI).
+
+A document that came whole and has volatile markers waits for its table, if its site declares one; then it is stored in parts.
+When it is due again the table is asked for in its place, and makes the new document of the stored skeleton:
+
+| the table | what happens |
+|---|---|
+| 304, or with the hash that is stored | the document is unchanged |
+| both hashes fit | the merged document is stored, with the links that it did not have before |
+| is of another skeleton | the whole document is asked for; the same table parts it |
+| damaged, too large, of another document | discarded, a strike, the whole document is asked for |
+| 404, 410, no table, of another version, elsewhere | the document is asked for with its validators; its table is forgotten |
+| 401, 403 and the like | the document is asked for with its validators; its table is not forgotten |
+| 429, 5xx, no answer | as for a document; the next try is the document's |
+| larger than half the compressed document | used, and forgotten |
+| after 19 refreshes in a row | the document is asked for, too; where they differ, a strike |
+
+Nothing here asks or writes: `Fragments` says what to do, as a step.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from parcahyd.augment.limits import MAX_TABLE_BYTES
+from parcahyd.augment.markers import may_have_markers
+from parcahyd.augment.refusal import Consequence, Fault, Refusal
+from parcahyd.augment.sidecars import is_of_document, resolve
+from parcahyd.augment.tvi import Region, Tvi, read_tvi
+from parcahyd.augment.volatile import first_visit, merge, refreshed
+from parcahyd.core.life_cycle import Event, Reason
+from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult, RequestOptions
+from parcahyd.core.records import DueUrl, Held, TableFact
+from parcahyd.pipeline.crawl_worker.answers import location, sendable
+from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
+from parcahyd.pipeline.crawl_worker.documents import Page, Parts, Reading, is_xml
+from parcahyd.rules.link_header import read_link_headers
+from parcahyd.rules.media_type import is_html
+from parcahyd.rules.retries import REDIRECTS, Failure
+
+__all__ = ["AUDIT_AFTER", "Fragments", "Step", "Tables"]
+
+AUDIT_AFTER = 19
+"""Refreshes by table in a row; with the next one the document itself is asked for, too."""
+_HOPS = 3
+_LONGEST_REFRESH = 366 * 86400
+_SECRETS = frozenset(("authorization", "cookie"))
+_NO_PARTS = Parts()
+_LOST = Failure(Reason.FAULT, Event.FAILURE)
+
+
+class Tables(Protocol):
+    """What is known of the tables of one site."""
+
+    def tvi_of(self, path: str) -> str | None:
+        """The path of a document's table; None where none is declared, and where robots.txt forbids it."""
+        ...
+
+    def is_fragments_barred(self, now: float) -> bool:
+        """Whether the site's tables were wrong too often."""
+        ...
+
+    def strike(self, now: float) -> None:
+        """A table was wrong."""
+        ...
+
+
+class Step(NamedTuple):
+    """What to do about an answer: one of these, or nothing."""
+
+    page: Page | None = None
+    """A document that waited for its table is stored, with its `parts`."""
+    parts: Parts = _NO_PARTS
+    document: DownloadResult | None = None
+    """The new document was made; it is taken as if it had come itself."""
+    ask: Ask | None = None
+    """This is to be asked for before the next page."""
+    is_fresh: bool = False
+    """The stored document is current; `table`, `etag` and `modified` are what is known now."""
+    table: TableFact | None = None
+    etag: str = ""
+    modified: str = ""
+    failed: Failure | None = None
+    """What came is a failure, as it would be of the document."""
+
+
+class _InHand(NamedTuple):
+    """A table that came: sound by itself, and of the document asked for."""
+
+    tvi: Tvi
+    fact: TableFact
+    size: int
+
+
+class _Beside(NamedTuple):
+    """What is known of a page's table while the document itself is on its way, or being read."""
+
+    table: _InHand | None = None
+    """The document is parted by it."""
+    expected: bytes = b""
+    """An audit: the hash that the document must have."""
+    kept: TableFact | None = None
+    """What stays known of the table if the document is unchanged."""
+    merged: Parts | None = None
+    """The document was made of its table."""
+
+
+class Fragments:
+    """The tables of variable information of one visit.
+
+    `allows` says whether robots.txt lets a path be asked for; `is_short` whether the worker has no room for requests that could
+    be done without.
+    """
+
+    def __init__(
+        self, origin: str, tables: Tables, max_bytes: int, allows: Callable[[str], bool], is_short: Callable[[], bool]
+    ) -> None:
+        self._origin = origin
+        self._tables = tables
+        self._max_bytes = max_bytes
+        self._allows = allows
+        self._is_short = is_short
+        self._waiting: dict[int, Page] = {}
+        self._beside: dict[int, _Beside] = {}
+        self._is_closed = False
+
+    # --- what to ask ---------------------------------------------------------------------------------------------------
+
+    def instead(self, item: DueUrl, now: float) -> Ask | None:
+        """The table to be asked for in place of a stored document. After a failure it is the document's turn."""
+        if item.held is None or item.tries or self._tables.is_fragments_barred(now):
+            return None
+        path = self._tables.tvi_of(item.path)
+        return None if path is None else Ask(AskKind.FRAGMENT, path, item)
+
+    def wait(self, page: Page, now: float) -> Ask | None:
+        """The table that a document in hand is to wait for; it comes back with a `Keep`, or from `close`."""
+        item, result = page.item, page.result
+        if self._is_closed or item.key in self._beside or result.status != 200 or not _can_have_regions(page.media_type):
+            return None
+        path = self._tables.tvi_of(item.path)
+        if path is None or not may_have_markers(result.body, is_xml=not is_html(page.media_type)):
+            return None
+        if self._is_short() or self._tables.is_fragments_barred(now) or _says_more(result, page.reading):
+            return None
+        self._waiting[item.key] = page
+        return _counted(Ask(AskKind.FRAGMENT, path, item))
+
+    def headers(self, ask: Ask, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """Those of a table's request: what every request has without what is secret, and the validators of the table."""
+        headers = tuple([(name, value) for name, value in headers if name.lower() not in _SECRETS])
+        item = ask.item
+        if item is None or item.held is None or item.key in self._waiting:
+            return headers
+        fact = item.held.table
+        if fact.etag:
+            headers = (*headers, ("If-None-Match", fact.etag))
+        return (*headers, ("If-Modified-Since", fact.modified)) if fact.modified else headers
+
+    @staticmethod
+    def limits(options: RequestOptions) -> tuple[int, RequestOptions]:
+        """How many bytes a table may have; and the options of its request: those of its host without password and cookies."""
+        if not options.credentials and not options.cookies:
+            return MAX_TABLE_BYTES, options
+        plain = msgspec.structs.replace(options, credentials="", authentication="basic", cookies=False)
+        return MAX_TABLE_BYTES, GENERAL if plain == GENERAL else plain
+
+    def close(self, dropped: Iterable[Ask]) -> list[Page]:
+        """Nothing more is asked for. Gives the documents that waited for what was dropped."""
+        self._is_closed = True
+        keys = [ask.item.key for ask in dropped if ask.item is not None]
+        return [self._waiting.pop(key) for key in keys if key in self._waiting]
+
+    # --- what came back ------------------------------------------------------------------------------------------------
+
+    def answered(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> Step:
+        """What an answer to a table's request means. `failed` says why it is none."""
+        item = ask.item
+        assert item is not None  # noqa: S101 - every ask for a table has its document's item
+        moved = self._moved(ask, result) if failed is None and result.status in REDIRECTS and not self._is_closed else None
+        if moved is not None:
+            return Step(ask=moved)
+        page = self._waiting.pop(item.key, None)
+        if page is not None:
+            return Step(page, self._first(ask, page, result, failed, now))
+        if result.fault is DownloadFault.CANCELLED:
+            return Step()
+        if item.held is None:
+            return Step(failed=failed or _LOST)
+        return self._refresh(ask, item, item.held, result, failed, now)
+
+    def _first(self, ask: Ask, page: Page, result: DownloadResult, failed: Failure | None, now: float) -> Parts:
+        """The parts of a document that waited for this answer."""
+        if result.fault is DownloadFault.SIZE:
+            self._tables.strike(now)
+        if failed is not None or not 200 <= result.status <= 299:
+            return _NO_PARTS
+        table = self._read(ask, page.item, result)
+        if isinstance(table, Refusal):
+            self._blame(table, now)
+            return _NO_PARTS
+        return self._parted(table, page.result, page.media_type, page.reading, now)
+
+    def _refresh(self, ask: Ask, item: DueUrl, held: Held, result: DownloadResult, failed: Failure | None, now: float) -> Step:
+        if result.fault is DownloadFault.SIZE:
+            return self._refused(item, Refusal(Fault.TOO_LARGE), now)
+        if failed is not None:
+            if failed.event is Event.MISSING:
+                return self._document(item, _Beside())
+            is_refused = failed.reason is Reason.HTTP_REFUSED
+            return self._document(item, _Beside(kept=held.table)) if is_refused else Step(failed=failed)
+        if result.status == 304 and (held.table.etag or held.table.modified):
+            return self._not_modified(item, held, result)
+        if not 200 <= result.status <= 299:
+            return self._document(item, _Beside())
+        table = self._read(ask, item, result)
+        if isinstance(table, Refusal):
+            return self._refused(item, table, now)
+        if table.tvi.hash == held.sha256:
+            return self._confirmed(item, held, table)
+        return self._merge(item, held, table, now)
+
+    def _not_modified(self, item: DueUrl, held: Held, result: DownloadResult) -> Step:
+        fact = msgspec.structs.replace(
+            held.table,
+            etag=sendable(result.header("etag")) or held.table.etag,
+            modified=sendable(result.header("last-modified")) or held.table.modified,
+            merges=held.table.merges + 1,
+        )
+        if held.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Beside(_table_of(held, fact), expected=held.sha256))
+        return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
+
+    def _confirmed(self, item: DueUrl, held: Held, table: _InHand) -> Step:
+        if held.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Beside(table, expected=held.sha256))
+        is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(table, merge(_skeleton(held), _regions(held)))
+        fact = _after(held, table) if is_small else None
+        etag, modified = sendable(table.tvi.etag), sendable(table.tvi.last_modified)
+        return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
+
+    def _merge(self, item: DueUrl, held: Held, table: _InHand, now: float) -> Step:
+        skeleton, tvi = _skeleton(held), table.tvi
+        places = tuple([(name, offset) for name, offset, _ in held.regions])
+        document = refreshed(skeleton, tvi, places)
+        if isinstance(document, Refusal):
+            return self._refused(item, document, now, table)
+        if len(document) > self._max_bytes:
+            return self._document(item, _Beside(), is_whole=True)
+        if held.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Beside(table, expected=tvi.hash))
+        before = merge(skeleton, _regions(held))
+        if _is_too_large(table, document):
+            parts = Parts(before=before)
+        else:
+            parts = Parts(_spans(tvi.regions), _after(held, table), before)
+        self._beside[item.key] = _Beside(merged=parts)
+        return Step(document=_as_if_it_came(held, tvi, document))
+
+    def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _InHand | None = None) -> Step:
+        """A table that does not make the document: the document itself is asked for."""
+        self._blame(refusal, now)
+        consequence = refusal.fault.consequence
+        if consequence is Consequence.ABSENT:
+            return self._document(item, _Beside())
+        return self._document(item, _Beside(table if consequence is Consequence.STALE else None), is_whole=True)
+
+    def _document(self, item: DueUrl, beside: _Beside, is_whole: bool = False) -> Step:
+        self._beside[item.key] = beside
+        ask = _counted(Ask(AskKind.PAGE, item.path, item))
+        ask.is_whole = is_whole
+        return Step(ask=ask)
+
+    def _moved(self, ask: Ask, result: DownloadResult) -> Ask | None:
+        """A table that is elsewhere on its site is followed there."""
+        target = location(result, self._origin + ask.path)
+        path = target[len(self._origin) :]
+        if ask.hops >= _HOPS or not target.startswith(self._origin + "/") or not self._allows(path):
+            return None
+        moved = Ask(AskKind.FRAGMENT, path, ask.item, hops=ask.hops + 1)
+        moved.is_counted = True
+        return moved
+
+    def _read(self, ask: Ask, item: DueUrl, result: DownloadResult) -> _InHand | Refusal:
+        tvi = read_tvi(result.body)
+        if isinstance(tvi, Refusal):
+            return tvi
+        if not self._is_of(self._origin + ask.path, tvi.document, item.path):
+            return Refusal(Fault.DOCUMENT)
+        validators = sendable(result.header("etag")), sendable(result.header("last-modified"))
+        return _InHand(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
+
+    def _is_of(self, table_url: str, reference: str, path: str) -> bool:
+        """Whether a table speaks of the document asked for; a folder's index document is the one that has the same table."""
+        if is_of_document(table_url, reference, self._origin + path):
+            return True
+        named = (resolve(table_url, reference) or "")[len(self._origin) :]
+        is_in_folder = path.endswith("/") and named.rpartition("/")[0] + "/" == path
+        return is_in_folder and self._tables.tvi_of(named) == self._tables.tvi_of(path)
+
+    def _blame(self, refusal: Refusal, now: float) -> None:
+        if refusal.fault.consequence is Consequence.STRIKE:
+            self._tables.strike(now)
+
+    # --- the document itself -------------------------------------------------------------------------------------------
+
+    def unchanged(self, item: DueUrl, now: float) -> TableFact | None:
+        """What stays known of the table of a document that its server confirmed."""
+        beside = self._beside.pop(item.key, None)
+        if item.held is None:
+            return None
+        if beside is None:
+            return item.held.table if self._tables.tvi_of(item.path) is not None else None
+        if not beside.expected:
+            return beside.kept
+        if beside.expected != item.held.sha256:
+            self._tables.strike(now)
+            return None
+        return beside.table.fact if beside.table is not None else None
+
+    def parts(self, page: Page, now: float) -> Parts:
+        """The parts of a document that came after its table, or was made of it; none of any other."""
+        beside = self._beside.pop(page.item.key, None)
+        if beside is None:
+            return _NO_PARTS
+        if beside.merged is not None:
+            return beside.merged
+        if beside.expected and sha256(page.result.body).digest() != beside.expected:
+            self._tables.strike(now)
+        if beside.table is None:
+            return _NO_PARTS
+        return self._parted(beside.table, page.result, page.media_type, page.reading, now)
+
+    def forget(self, item: DueUrl) -> None:
+        """The document did not come."""
+        self._beside.pop(item.key, None)
+
+    def _parted(self, table: _InHand, result: DownloadResult, media_type: str, reading: Reading, now: float) -> Parts:
+        if not _can_have_regions(media_type) or _says_more(result, reading):
+            return _NO_PARTS
+        parted = first_visit(result.body, table.tvi, is_xml=not is_html(media_type), charset=reading.charset)
+        if isinstance(parted, Refusal):
+            self._blame(parted, now)
+            return _NO_PARTS
+        if not parted.regions or _is_too_large(table, result.body):
+            return _NO_PARTS
+        return Parts(_spans(parted.regions), table.fact)
+
+
+def _counted(ask: Ask) -> Ask:
+    ask.is_counted = True
+    return ask
+
+
+def _can_have_regions(media_type: str) -> bool:
+    return is_html(media_type) or is_xml(media_type)
+
+
+def _says_more(result: DownloadResult, reading: Reading) -> bool:
+    """Whether more than the document's bytes tells of its links: a table could not bring that."""
+    if (reading.links is not None and reading.links.robots) or result.header("x-robots-tag"):
+        return True
+    beside = [value for name, value in result.headers if name.lower() == "link"]
+    return bool(beside) and bool(read_link_headers(beside).table)
+
+
+def _skeleton(held: Held) -> bytes:
+    """The stored skeleton; what cannot be read is none, and fits no table."""
+    try:
+        return zlib.decompressobj().decompress(held.skeleton, held.length + 1)
+    except zlib.error:
+        return b""
+
+
+def _regions(held: Held) -> tuple[Region, ...]:
+    return tuple([Region(*region) for region in held.regions])
+
+
+def _table_of(held: Held, fact: TableFact) -> _InHand:
+    """The table that made what is stored, as far as it is needed to part the document."""
+    skeleton, regions = _skeleton(held), _regions(held)
+    length = held.length + sum([len(region.content) for region in regions])
+    tvi = Tvi("", sha256(skeleton).digest(), held.length, held.sha256, length, regions)
+    return _InHand(tvi, msgspec.structs.replace(fact, merges=0), 0)
+
+
+def _after(held: Held, table: _InHand) -> TableFact:
+    return msgspec.structs.replace(table.fact, merges=held.table.merges + 1)
+
+
+def _spans(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
+    spans = []
+    shift = 0
+    for region in regions:
+        begin = region.offset + shift
+        shift += len(region.content)
+        spans.append((region.id, begin, begin + len(region.content)))
+    return tuple(spans)
+
+
+def _is_too_large(table: _InHand, document: bytes) -> bool:
+    """Whether the table is larger than half the compressed document."""
+    return table.size * 2 > len(zlib.compress(document, 1))
+
+
+def _as_if_it_came(held: Held, tvi: Tvi, document: bytes) -> DownloadResult:
+    """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
+    charset = f"; charset={held.charset}" if held.charset else ""
+    headers = (
+        ("Content-Type", held.media_type + charset if held.media_type else ""),
+        ("ETag", sendable(tvi.etag)),
+        ("Last-Modified", sendable(tvi.last_modified)),
+    )
+    return DownloadResult(200, [(name, value) for name, value in headers if value], document)
