@@ -1,4 +1,4 @@
-"""What a visit wants to ask of its site, one request at a time."""
+"""What a visit asks for: one request, and what is needed to understand its answer."""
 
 from __future__ import annotations
 

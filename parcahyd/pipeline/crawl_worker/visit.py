@@ -7,24 +7,25 @@ connection and no clock: `prepare` gives what to ask next, `answered` takes what
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult, RequestOptions
 from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
+from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Page, Parts, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
+from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
+from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, SitemapPaths
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
 from parcahyd.rules.backoff import retry_after
@@ -35,15 +36,12 @@ from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
-from parcahyd.rules.robots import ALLOW_ALL, MAX_ROBOTS, Robots
+from parcahyd.rules.robots import MAX_ROBOTS, Robots
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.fragments import Fragments, Tables
 
 __all__ = ["Aside", "Then", "Visit"]
-
-_ROBOTS_HOPS = 5
-"""RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
 
 _FAULTS_IN_A_ROW = 5
 """So many requests without an answer, and the site is left alone for a while."""
@@ -51,8 +49,6 @@ _FAULTS_IN_A_ROW = 5
 _BUSY = frozenset((429, 503))
 """What servers answer that want to be left alone for a while."""
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
-_SITEMAP_LEVELS = 3
-"""An index of indexes of sitemaps; the protocol knows two levels."""
 _NO_LINKS = NewLinks([], [], [])
 _NO_PARTS = Parts()
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
@@ -102,10 +98,9 @@ class Visit:
         self.settings = settings
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
-        self._room = room
         self._documents = documents
         self._aside = aside
-        self._sitemaps: set[str] = set()
+        self._sitemaps = SitemapPaths(self.origin)
         self._scribe = Scribe(assignment, work, emit)
         self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
@@ -122,16 +117,14 @@ class Visit:
         self._tables: Tables | None = None
         self._fragments: Fragments | None = None
         self._is_stopped = False
-        # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
-        self._local_q: deque[DueUrl] = deque(sorted(self._sift(pair.urls, now), key=lambda url: url.depth))
-        self._room.urls -= len(self._local_q)
+        self._local_q = LocalQ(self._sift(pair.urls, now), room)
         self._pages_left = assignment.pages
         self._depth_on_the_wire = 0
         self._in_order = work.MaxDepth is not None
         self._faults = 0
-        self._robots: Robots | None = None
-        self._robots_expire = 0.0
-        self._use_stored_robots(now)
+        self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
+        if self._robots.use_stored(now):
+            self._begin()
 
     def _sift(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
         """What came in the set without what today's settings refuse, which is recorded."""
@@ -182,7 +175,6 @@ class Visit:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
         self._is_stopped = True
         dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
-        self._room.urls += len(self._local_q)
         self._local_q.clear()
         self._errands.clear()
         self._urgent.clear()
@@ -244,21 +236,20 @@ class Visit:
             return self._urgent.popleft()
         if not self._local_q or self._pages_left <= 0:
             return None
-        if self._robots is None:
+        rules = self._robots.rules
+        if rules is None:
             return Ask(AskKind.ROBOTS, "/robots.txt") if not self.on_the_wire else None
         # Tables of links (.TOL, bundle, sitemap) have their place here: before LocalQ is drained, so that what they list
         # is in it while the first documents are still on the wire.
         while self._local_q:
-            if self._in_order and self.on_the_wire and self._local_q[0].depth > self._depth_on_the_wire:
+            if self._in_order and self.on_the_wire and self._local_q.first_depth > self._depth_on_the_wire:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
-            item = self._local_q.popleft()
-            self._room.urls += 1
-            if not self._robots.allows(self.origin + item.path):
-                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots_expire)
+            item = self._local_q.pop()
+            if not rules.allows(self.origin + item.path):
+                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots.expires_at)
             elif (reason := self._gate.judge_ask(item)) is not None:
                 if reason is Reason.SITE_PAGES and self.on_the_wire:
-                    self._local_q.appendleft(item)  # What is on the wire may come to nothing and leave it room.
-                    self._room.urls -= 1
+                    self._local_q.put_back(item)  # What is on the wire may come to nothing and leave it room.
                     return None
                 self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
             else:
@@ -280,8 +271,7 @@ class Visit:
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
         while self._local_q:
-            self._room.urls += 1
-            self._scribe.refusal(self._local_q.popleft(), reason, now, detail=detail)
+            self._scribe.refusal(self._local_q.pop(), reason, now, detail=detail)
 
     # --- what came back ------------------------------------------------------------------------------------------------
 
@@ -344,7 +334,7 @@ class Visit:
         elif ask.kind is AskKind.ROBOTS:
             self._robots_answer(ask, result, failed, now)
         else:
-            self._errand_answer(ask, result, failed, now)
+            self._robots.errand_answered(ask, result, failed, now)
 
     def _page(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         item = ask.item
@@ -436,7 +426,7 @@ class Visit:
         asked = self._documents.heed(links, result.headers, url, now)
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
-        is_followed = not reading.sitemaps or item.depth + 1 < _SITEMAP_LEVELS
+        is_followed = not reading.sitemaps or item.depth + 1 < SITEMAP_LEVELS
         if links is not None and is_followed and not (asked and asked & Directive.NOFOLLOW):
             found = links
             if parts.before is not None:
@@ -444,7 +434,7 @@ class Visit:
             new = self._reader.read(url, found, self._work.Embedded)
             self._enqueue(new.internal, item.depth + 1)
         if reading.sitemaps and is_followed:
-            self._note_sitemaps(Joiner(url).join(location) for location in reading.sitemaps)
+            self._sitemaps.note(Joiner(url).join(location) for location in reading.sitemaps)
         self._scribe.page(
             item,
             result,
@@ -463,38 +453,19 @@ class Visit:
             if not member.skipped:
                 self._scribe.member(item, member, *self._documents.recognise("", member.body), now)
 
-    def _note_sitemaps(self, urls: Iterable[str | None]) -> list[str]:
-        """Remembers which paths of this site are sitemaps, as far as one site may have them; gives those that are new."""
-        from parcahyd.rules.sitemap_walk import MAX_SITEMAPS  # Most sites name no sitemap.
-
-        new = []
-        for url in urls:
-            if url is not None and url.startswith(self.origin + "/") and len(self._sitemaps) < MAX_SITEMAPS:
-                path = url[len(self.origin) :]
-                if path not in self._sitemaps:
-                    self._sitemaps.add(path)
-                    new.append(path)
-        return new
-
     def _ask_for_sitemaps(self, robots: Robots) -> None:
         """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
-        if not self._work.Sitemaps or not robots.sitemaps:
-            return
-        for path in reversed(self._note_sitemaps(map(canonical, robots.sitemaps))):
+        for path in reversed(self._sitemaps.note(map(canonical, robots.sitemaps))):
             key = self._reader.is_new_path(path)
-            if key is not None and self._known.is_whole and self._room.urls > 0:
-                self._room.urls -= 1
-                self._local_q.appendleft(DueUrl(key, path))
+            if key is not None and self._known.is_whole:
+                self._local_q.put(DueUrl(key, path), first=True)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
         limit = self._work.MaxDepth
         if not self._known.is_whole or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
-        count = min(len(found), self._room.urls, self._pages_left - len(self._local_q))
-        if count > 0:
-            self._room.urls -= count
-            self._local_q.extend([DueUrl(key, path, depth) for key, path in found[:count]])
+        self._local_q.extend(found, depth, self._pages_left - len(self._local_q))
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         target = location(result, self.origin + item.path, self._canon)
@@ -511,9 +482,8 @@ class Visit:
                 reason = None if item.seed else self._gate.judge(path)
                 if reason is not None:
                     refused = ((reason.word, path),)
-                elif self._known.is_whole and self._room.urls > 0:
-                    self._room.urls -= 1
-                    self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
+                elif self._known.is_whole:
+                    self._local_q.put(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
         self._scribe.page(item, result, now, redirect=target, refused=refused)
 
     def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
@@ -554,7 +524,8 @@ class Visit:
         return self._fragments
 
     def _allows(self, path: str) -> bool:
-        return self._robots is not None and self._robots.allows(self.origin + path)
+        rules = self._robots.rules
+        return rules is not None and rules.allows(self.origin + path)
 
     def _fragment_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         item = ask.item
@@ -577,59 +548,33 @@ class Visit:
 
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 
-    def _use_stored_robots(self, now: float) -> None:
-        fact = self.pair.robots
-        if fact is not None and fact.expires_at > now:
-            self._obey(fact)
-
-    def _obey(self, fact: RobotsFact) -> None:
-        """Go by what is known of robots.txt, where it says whether anything may be asked for."""
-        if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
-            self._robots = Robots.parse(fact.text, self.settings.user_agent)
-            if self._robots.crawl_delay is not None:
-                self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
-            self._ask_for_sitemaps(self._robots)
-            if b"ugment" in fact.text:
-                from parcahyd.pipeline.crawl_worker.declared_tables import DeclaredTables
-
-                self._tables = DeclaredTables(self.origin, fact.text, self._robots.allows)
-        elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
-            self._robots = ALLOW_ALL
-        self._robots_expire = fact.expires_at
-
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        if target and ask.hops >= _ROBOTS_HOPS:
-            fact, target = RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._work.RobotsTtl, "redirected too often"), ""
-        if target.startswith(self.origin + "/"):
-            self.ready = Ask(AskKind.ROBOTS, target[len(self.origin) :], hops=ask.hops + 1)
-            return
-        if fact.status in (RobotsStatus.ERROR, RobotsStatus.UNREACHABLE):
-            fact = stale_robots(fact, self.pair.robots, self._work)
-        self._obey(fact)
-        self._scribe.robots(self._with_delay(fact), target)
-        if self._robots is not None:
-            return
-        if fact.status is not RobotsStatus.AWAITED:
-            self._robots_failure(fact, now)
-        self.stop()
-
-    def _with_delay(self, fact: RobotsFact) -> RobotsFact:
-        if not fact.text:
-            return fact
-        return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self.settings.user_agent).crawl_delay or 0.0)
+        moved_to = self._robots.answered(ask, result, failed, now)
+        if moved_to:
+            self.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+        elif self._robots.rules is not None:
+            self._begin()
+        else:
+            fact = self._robots.fact
+            if fact is not None and fact.status is not RobotsStatus.AWAITED:
+                self._robots_failure(fact, now)
+            self.stop()
 
     def _robots_failure(self, fact: RobotsFact, now: float) -> None:
         """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if self._local_q:  # Empty when the run is being stopped.
-            self._room.urls += 1
-            self._scribe.no_robots(self._local_q.popleft(), reason, fact.detail, network, now)
+            self._scribe.no_robots(self._local_q.pop(), reason, fact.detail, network, now)
         self._spare_unreachable(reason, now)
 
-    def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        errand = ask.errand
-        assert errand is not None  # noqa: S101 - every errand ask has its errand
-        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        self._scribe.errand(errand, self._with_delay(fact), target)
+    def _begin(self) -> None:
+        """Pages may be asked for now."""
+        rules = self._robots.rules
+        if rules is not None and rules.sitemaps and self._work.Sitemaps:
+            self._ask_for_sitemaps(rules)
+        fact = self._robots.fact
+        if rules is not None and fact is not None and b"ugment" in fact.text:
+            from parcahyd.pipeline.crawl_worker.declared_tables import DeclaredTables
+
+            self._tables = DeclaredTables(self.origin, fact.text, rules.allows)
