@@ -366,7 +366,7 @@ def _says_more(result: DownloadResult, reading: Reading) -> bool:
     if (reading.links is not None and reading.links.robots) or result.header("x-robots-tag"):
         return True
     beside = [value for name, value in result.headers if name.lower() == "link"]
-    return bool(beside) and bool(read_link_headers(beside).table)
+    return bool(beside) and bool(read_link_headers(beside).tags)
 
 
 def _skeleton(held: Held) -> bytes:
