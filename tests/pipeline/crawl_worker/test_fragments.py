@@ -11,6 +11,7 @@ from hashlib import sha256
 import msgspec
 import pytest
 
+from bench.fragments import survive_damaged_table, survive_refresh
 from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.tvi import Tvi, read_tvi, write_tvi
 from parcahyd.augment.volatile import part
@@ -538,3 +539,18 @@ def test_a_merged_document_that_is_too_large_is_not_stored() -> None:
     one.visit(urls=(stored(document()),))
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert [record.reason for record in one.of(BadRecord)] == [Reason.SIZE.word]
+
+
+def test_random_documents_are_byte_identical_after_a_refresh() -> None:
+    """`python bench/fragments.py` does it with ten thousand, and the next test, too."""
+    chance = random.Random(3)
+    outcomes = [survive_refresh(chance) for _ in range(150)]
+    assert [word for word, _ in outcomes if word] == []
+    assert sum(regions for _, regions in outcomes) > 150
+
+
+def test_nothing_is_stored_of_damaged_tables() -> None:
+    chance = random.Random(4)
+    outcomes = [survive_damaged_table(chance) for _ in range(150)]
+    assert [kind for kind, word in outcomes if not word] == []
+    assert len({kind for kind, _ in outcomes}) == 8
