@@ -3,8 +3,8 @@
     python bench/fragments.py [--documents 10000] [--damages 10000] [--seed 1]
 
 The first count: a document with random regions is visited with its table, stored in parts, changed in its regions, and
-refreshed by the new table alone; what is stored must be the site's document both times, byte for byte. The second: a stored document is
-refreshed by a damaged table (see `augment_formats`) while the document itself cannot be had; nothing may be stored.
+refreshed by the new table alone; what is stored must be the document of the site both times, byte for byte. The second: a
+stored document is refreshed by a damaged table (see `augment_formats`) while the document cannot be had; nothing may be stored.
 """
 
 from __future__ import annotations
