@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from parcahyd.cli.remedies import remedy
-from parcahyd.cli.wording import due, moment, plain, plural, span
+from parcahyd.cli.wording import due, moment, plain, plural, span, version_line
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
@@ -16,7 +16,7 @@ from parcahyd.rules.canonical_url import split
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.robots import Robots, product_token
 from parcahyd.rules.url_patterns import UrlPatterns
-from parcahyd.storage.report_records import UrlStory
+from parcahyd.storage.report_records import DocumentReport, UrlStory
 
 __all__ = ["story_lines"]
 
@@ -148,19 +148,31 @@ def _history(story: UrlStory) -> Iterator[str]:
     if story.changes_every is not None:
         yield _line("changes", f"about every {span(story.changes_every)}, as far as was seen")
     if story.document is not None:
-        document = story.document
-        kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
-        yield _line("document", f"{plural(document.length, 'byte')}, {kind or 'of unknown type'}")
-        yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}")
-        if document.title or document.language:
-            yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
+        yield from _document(story, story.document)
     for twin in story.twins:
         yield _line("same as", twin)
     for near in story.similar:
         yield _line("nearly as", near)
     for fetch in story.fetches:
-        brought = f"to {fetch.redirect}" if fetch.redirect is not None else plural(fetch.length or 0, "byte")
-        yield _line("fetched", f"{moment(fetch.at)}  {fetch.status}  {fetch.address}  {brought}")
+        yield _line("fetched", version_line(fetch))
+
+
+def _document(story: UrlStory, document: DocumentReport) -> Iterator[str]:
+    """The newest version, and in how many parts it is known."""
+    kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
+    newest = next(fetch for fetch in story.fetches if fetch.length is not None)
+    yield _line("document", f"{plural(newest.length or 0, 'byte')}, {kind or 'of unknown type'}")
+    yield _line("", f"SHA-256 {newest.sha256}, DF {document.df % 2**64:016x}")
+    if newest.regions:
+        yield _line("regions", f"{plural(newest.regions, 'volatile region')}, marked by its author")
+    if story.table is not None:
+        merges = plural(story.table.merges, "time")
+        yield _line("table", f"refreshed by its table of variable information, {merges} in a row")
+    if story.volatile_places:
+        places = "1 place changes" if story.volatile_places == 1 else f"{story.volatile_places:,} places change"
+        yield _line("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
+    if document.title or document.language:
+        yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
 
 
 def _next(story: UrlStory, now: float) -> str:

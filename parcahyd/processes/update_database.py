@@ -474,6 +474,7 @@ class UpdateDatabaseProcess:
                 work.KeepLinks,
                 work.Summaries != "none",
                 work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
+                work.MergeMode == "eager",
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

@@ -13,6 +13,7 @@ from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, 
 from parcahyd.rules.backoff import grown
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
+from parcahyd.storage.held_documents import HeldDocuments
 from parcahyd.storage.moments import earliest
 from parcahyd.storage.pause_rows import PauseRows
 from parcahyd.storage.run_state import RunState
@@ -75,6 +76,7 @@ class Leases:
         self._errands = errand_rows
         self._pauses = PauseRows(writer)
         self._due_urls = DueUrls(writer)
+        self._held = HeldDocuments(writer, state)
         self._due = writer.statements["leases.due"]
         self._again = writer.statements["leases.again"]
         self._next_due = writer.statements["leases.next_due"]
@@ -134,7 +136,7 @@ class Leases:
         rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
         ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
-        taken, idle = [], []
+        taken, idle, filled = [], [], []
         for site in picked:
             row = rows[site]
             robots = self._robots(row, now)
@@ -162,7 +164,8 @@ class Leases:
                 guards=bytes(row.guards or b""),
             )
             taken.append((pair.visit, site))
-            pairs.append(pair)
+            filled.append(pair)
+        pairs += self._held.give(filled)
         self._writer.many(self._take, taken)
         self._sites.settle(idle)
 

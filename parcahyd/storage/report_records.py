@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from parcahyd.core.records import RobotsFact
+from parcahyd.core.records import RobotsFact, TableFact
 
 __all__ = [
     "DocumentReport",
@@ -186,6 +186,10 @@ class FetchReport(_Report, frozen=True, kw_only=True):
     redirect: str | None
     sha256: str | None
     length: int | None
+    regions: int = 0
+    """Volatile regions that its author marked."""
+    only_regions: bool = False
+    """It differs in them from the version before, and in nothing else."""
 
 
 class UrlStory(_Report, frozen=True, kw_only=True):
@@ -237,6 +241,10 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     """Other URLs with the same document, at most twenty."""
     similar: tuple[str, ...]
     """URLs with another document that shows nearly the same text, at most ten."""
+    volatile_places: int = 0
+    """Places that were learned to change on most visits."""
+    table: TableFact | None = None
+    """The table of variable information that it is refreshed by."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

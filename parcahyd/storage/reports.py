@@ -71,13 +71,14 @@ class Reports:
         columns = (
             *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
             *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
-            *(documents.c.length, documents.c.media_type, documents.c.title, documents.c.language, documents.c.sha256),
+            *(fetches.c.length, documents.c.media_type, documents.c.title, documents.c.language, fetches.c.sha256),
             *(sites.c.scheme, sites.c.host, sites.c.port),
         )
         statement = (
             select(*columns)
             .join(sites, sites.c.id == urls.c.site_id)
             .join(documents, documents.c.id == urls.c.document_id, isouter=True)
+            .join(fetches, fetches.c.id == urls.c.fetch_id, isouter=True)
         )
         if state is not None:
             statement = statement.where(urls.c.state == int(_state(state)))
@@ -93,10 +94,10 @@ class Reports:
         with self._reader.moment() as connection:
             return similar_report(connection, top)
 
-    def document(self, url: str) -> StoredDocument | None:
-        """The document of a URL, byte for byte; None where none is stored."""
+    def document(self, url: str, at: float | None = None) -> StoredDocument | None:
+        """The document of a URL, byte for byte, as it was received last or as it was at a moment; None where none is stored."""
         with self._reader.moment() as connection:
-            return read_document(connection, url)
+            return read_document(connection, url, at)
 
     def story(self, url: str) -> UrlStory | None:
         """Everything about a URL and its site; None where the URL was never seen."""

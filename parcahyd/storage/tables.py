@@ -10,6 +10,8 @@
 | `documents` | the bytes of a skeleton, once, however many URLs have it |
 | `fetches` | an answer that brought something new: a version of a URL |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
+| `tvis` | the table of variable information that a fetch is refreshed by |
+| `learned` | what was learned, up to a fetch, of how its page changes |
 | `links` | the table of links of a document |
 | `summaries` | what a summarizer made of a document |
 | `pauses` | until when a host or an address is not to be asked |
@@ -54,6 +56,7 @@ __all__ = [
     "documents",
     "errands",
     "fetches",
+    "learned",
     "links",
     "metadata",
     "pauses",
@@ -62,6 +65,7 @@ __all__ = [
     "seeds",
     "sites",
     "summaries",
+    "tvis",
     "urls",
     "volatile",
 ]
@@ -264,8 +268,28 @@ volatile = Table(
     metadata,
     Column("fetch_id", BigInteger, primary_key=True, autoincrement=False),
     Column("region", Integer, primary_key=True, autoincrement=False),
-    Column("offset", BigInteger, nullable=False),
-    Column("content", LargeBinary, nullable=False),  # zlib
+    Column("offset", BigInteger, nullable=False),  # in the skeleton
+    Column("content", LargeBinary, nullable=False),  # zlib; empty where the document is whole, so that it holds the content
+    _words("id"),  # its author's name for it; empty where versions were compared
+    Column("length", BigInteger),  # of the content, in bytes
+)
+
+tvis = Table(
+    "tvis",
+    metadata,
+    Column("fetch_id", _ID, primary_key=True, autoincrement=False),
+    _words("etag"),
+    _words("modified"),
+    Column("refresh", BigInteger, nullable=False, server_default=_ZERO),  # seconds; 0: not said
+    Column("merges", Integer, nullable=False, server_default=_ZERO),  # in a row
+)
+
+learned = Table(
+    "learned",
+    metadata,
+    Column("fetch_id", _ID, primary_key=True, autoincrement=False),
+    Column("skeleton_sha256", LargeBinary, nullable=False),  # of the version without what is volatile in it
+    Column("content", LargeBinary, nullable=False),  # `augment.learned`
 )
 
 links = Table(

@@ -139,10 +139,28 @@ CREATE TABLE volatile (
     region INTEGER NOT NULL,
     "offset" BIGINT NOT NULL,
     content BYTEA NOT NULL,
+    id TEXT DEFAULT '' NOT NULL,
+    length BIGINT,
     PRIMARY KEY (fetch_id, region)
 );
 
 ALTER TABLE volatile ALTER COLUMN "content" SET STORAGE EXTERNAL;
+
+CREATE TABLE tvis (
+    fetch_id BIGINT NOT NULL,
+    etag TEXT DEFAULT '' NOT NULL,
+    modified TEXT DEFAULT '' NOT NULL,
+    refresh BIGINT DEFAULT 0 NOT NULL,
+    merges INTEGER DEFAULT 0 NOT NULL,
+    PRIMARY KEY (fetch_id)
+);
+
+CREATE TABLE learned (
+    fetch_id BIGINT NOT NULL,
+    skeleton_sha256 BYTEA NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (fetch_id)
+);
 
 CREATE TABLE links (
     document_id BIGINT NOT NULL,
@@ -182,7 +200,7 @@ CREATE INDEX ix_errands_site_id ON errands (site_id);
 -- migrations.our_tables ()
 SELECT pg_tables.tablename AS name
 FROM pg_tables
-WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'urls', 'volatile') ORDER BY name;
+WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'learned', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'tvis', 'urls', 'volatile') ORDER BY name;
 
 -- migrations.version ()
 SELECT schema_version.version
@@ -371,12 +389,6 @@ INSERT INTO summaries (document_id, content) VALUES (%s::BIGINT, %s);
 -- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
 INSERT INTO fetches (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length) VALUES (%s::BIGINT, %s::BIGINT, %s::BIGINT, %s, %s::INTEGER, %s::VARCHAR, %s, %s::VARCHAR, %s::BIGINT, %s, %s::BIGINT);
 
--- document_rows.redirects (ids)
-SELECT fetches.id, fetches.redirect
-FROM fetches
-WHERE fetches.id IN (SELECT each_ids.value
-FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
-
 -- document_rows.history (firsts, seconds)
 SELECT fetches.site_id, fetches.key, fetches.id, fetches.document_id
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN fetches ON fetches.site_id = pair.site_id AND fetches.key = pair.key ORDER BY fetches.id DESC;
@@ -401,8 +413,58 @@ DELETE FROM links WHERE links.document_id = %s::BIGINT;
 -- document_rows.delete_fetch (fetch)
 DELETE FROM fetches WHERE fetches.id = %s::BIGINT;
 
+-- document_rows.delete_tvi (fetch)
+DELETE FROM tvis WHERE tvis.fetch_id = %s::BIGINT;
+
+-- document_rows.delete_learned (fetch)
+DELETE FROM learned WHERE learned.fetch_id = %s::BIGINT;
+
 -- document_rows.delete_volatile (fetch)
 DELETE FROM volatile WHERE volatile.fetch_id = %s::BIGINT;
+
+-- version_rows.of (ids)
+SELECT fetches.id, fetches.redirect, fetches.sha256, fetches.length, fetches.document_id, tvis.fetch_id AS tvi, learned.skeleton_sha256, learned.content
+FROM fetches LEFT OUTER JOIN tvis ON tvis.fetch_id = fetches.id LEFT OUTER JOIN learned ON learned.fetch_id = fetches.id
+WHERE fetches.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- version_rows.with_table (firsts, seconds)
+SELECT urls.site_id, urls.key, urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
+FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key JOIN tvis ON tvis.fetch_id = urls.fetch_id JOIN fetches ON fetches.id = urls.fetch_id JOIN documents ON documents.id = urls.document_id;
+
+-- version_rows.document (document)
+SELECT documents.body, documents.length
+FROM documents
+WHERE documents.id = %s::BIGINT;
+
+-- version_rows.regions (fetch)
+SELECT volatile.id, volatile."offset", volatile.length, volatile.content
+FROM volatile
+WHERE volatile.fetch_id = %s::BIGINT ORDER BY volatile.region;
+
+-- version_rows.users (document, most)
+SELECT fetches.id
+FROM fetches
+WHERE fetches.document_id = %s::BIGINT
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- version_rows.insert_volatile (fetch_id, region, offset, content, id, length)
+INSERT INTO volatile (fetch_id, region, "offset", content, id, length) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s, %s::VARCHAR, %s::BIGINT);
+
+-- version_rows.move (document, fetch)
+UPDATE fetches SET document_id=%s::BIGINT WHERE fetches.id = %s::BIGINT;
+
+-- version_rows.insert_tvi (fetch_id, etag, modified, refresh, merges)
+INSERT INTO tvis (fetch_id, etag, modified, refresh, merges) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::INTEGER);
+
+-- version_rows.learned (ids)
+SELECT learned.fetch_id, fetches.document_id, fetches.length, learned.skeleton_sha256, learned.content
+FROM learned JOIN fetches ON fetches.id = learned.fetch_id
+WHERE learned.fetch_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- version_rows.insert_learned (fetch_id, skeleton_sha256, content)
+INSERT INTO learned (fetch_id, skeleton_sha256, content) VALUES (%s::BIGINT, %s, %s);
 
 -- bad_batch.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail)
 INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s::INTEGER, %s, %s::VARCHAR);

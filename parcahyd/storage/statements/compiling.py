@@ -23,6 +23,7 @@ from parcahyd.storage.statements import (
     seed_rows,
     site_rows,
     url_rows,
+    version_rows,
     writer,
 )
 from parcahyd.storage.statements.definition import Definition
@@ -40,6 +41,7 @@ _PARTS: tuple[tuple[str, Callable[[Idiom], dict[str, Definition]]], ...] = (
     ("histories", histories.definitions),
     ("page_batch", page_batch.definitions),
     ("document_rows", document_rows.definitions),
+    ("version_rows", version_rows.definitions),
     ("bad_batch", bad_batch.definitions),
     ("errand_rows", errand_rows.definitions),
     ("leases", leases.definitions),
