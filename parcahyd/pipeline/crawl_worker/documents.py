@@ -101,6 +101,8 @@ class Parts(NamedTuple):
     table: TableFact | None = None
     before: bytes | None = None
     """The stored version of which this one was made, and whose links are known."""
+    headers: bytes = b""
+    """Those that the stored version came with."""
 
 
 class DocumentReader:

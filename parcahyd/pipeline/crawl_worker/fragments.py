@@ -104,8 +104,8 @@ class _Beside(NamedTuple):
     """The document is parted by it."""
     expected: bytes = b""
     """An audit: the hash that the document must have."""
-    kept: TableFact | None = None
-    """What stays known of the table if the document is unchanged."""
+    is_kept: bool = False
+    """The table is asked for again next time, if the document is unchanged."""
     merged: Parts | None = None
     """The document was made of its table."""
 
@@ -213,7 +213,7 @@ class Fragments:
             if failed.event is Event.MISSING:
                 return self._document(item, _Beside())
             is_refused = failed.reason is Reason.HTTP_REFUSED
-            return self._document(item, _Beside(kept=held.table)) if is_refused else Step(failed=failed)
+            return self._document(item, _Beside(is_kept=True)) if is_refused else Step(failed=failed)
         if result.status == 304 and (held.table.etag or held.table.modified):
             return self._not_modified(item, held, result)
         if not 200 <= result.status <= 299:
@@ -256,9 +256,9 @@ class Fragments:
             return self._document(item, _Beside(table, expected=tvi.hash))
         before = merge(skeleton, _regions(held))
         if _is_too_large(table, document):
-            parts = Parts(before=before)
+            parts = Parts(before=before, headers=held.headers)
         else:
-            parts = Parts(_spans(tvi.regions), _after(held, table), before)
+            parts = Parts(_spans(tvi.regions), _after(held, table), before, held.headers)
         self._beside[item.key] = _Beside(merged=parts)
         return Step(document=_as_if_it_came(held, tvi, document))
 
@@ -309,19 +309,19 @@ class Fragments:
 
     # --- the document itself -------------------------------------------------------------------------------------------
 
-    def unchanged(self, item: DueUrl, now: float) -> TableFact | None:
-        """What stays known of the table of a document that its server confirmed."""
+    def unchanged(self, item: DueUrl, now: float) -> tuple[TableFact | None, bool]:
+        """What is known of the table of a document that its server confirmed, None for nothing new; and whether it is gone."""
         beside = self._beside.pop(item.key, None)
         if item.held is None:
-            return None
+            return None, False
         if beside is None:
-            return item.held.table if self._tables.tvi_of(item.path) is not None else None
+            return None, self._tables.tvi_of(item.path) is None
         if not beside.expected:
-            return beside.kept
+            return None, not beside.is_kept
         if beside.expected != item.held.sha256:
             self._tables.strike(now)
-            return None
-        return beside.table.fact if beside.table is not None else None
+            return None, True
+        return (None, True) if beside.table is None else (beside.table.fact, False)
 
     def parts(self, page: Page, now: float) -> Parts:
         """The parts of a document that came after its table, or was made of it; none of any other."""

@@ -68,7 +68,7 @@ class Scribe:
         """A document with the links first seen in it, or a redirect with its target.
 
         `wish` is why the page does not want to be kept, if it does not: nothing but its links is, then. A document that was
-        made of its table has no headers of its own.
+        made of its table has the headers that are stored.
         """
         is_bare = bool(redirect) or wish is not None
         if external:
@@ -85,7 +85,7 @@ class Scribe:
                 fetched_at=now,
                 status=result.status,
                 address=self._address,
-                headers=b"" if parts.before is not None else _header_block(result),
+                headers=_header_block(result) if parts.before is None else parts.headers,
                 etag="" if is_bare else _validator(result.header("etag")),
                 modified="" if is_bare else _validator(result.header("last-modified")),
                 media_type=media_type,
@@ -127,7 +127,9 @@ class Scribe:
             )
         )
 
-    def unchanged(self, item: DueUrl, result: DownloadResult, now: float, table: TableFact | None = None) -> None:
+    def unchanged(
+        self, item: DueUrl, result: DownloadResult, now: float, table: TableFact | None = None, is_table_gone: bool = False
+    ) -> None:
         self._emit(
             UnchangedRecord(
                 visit=self._visit,
@@ -139,12 +141,14 @@ class Scribe:
                 etag=_validator(result.header("etag")) or item.etag,
                 modified=_validator(result.header("last-modified")) or item.modified,
                 table=table,
+                is_table_gone=is_table_gone,
             )
         )
 
     def fresh(self, item: DueUrl, table: TableFact | None, etag: str, modified: str, now: float) -> None:
         """A document that its table of variable information confirmed."""
-        self._emit(UnchangedRecord(self._visit, self._site, item.key, item.path, now, 304, etag, modified, table))
+        facts = (now, 304, etag, modified, table, table is None)
+        self._emit(UnchangedRecord(self._visit, self._site, item.key, item.path, *facts))
 
     def failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         """A request that gave no document: gone, refused, or to be tried again while there are tries left."""

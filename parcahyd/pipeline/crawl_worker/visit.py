@@ -352,8 +352,8 @@ class Visit:
                 return
             if (item.etag or item.modified) and not ask.is_whole:
                 self.pages += 1
-                table = None if self._fragments is None else self._fragments.unchanged(item, now)
-                self._scribe.unchanged(item, result, now, table)
+                facts = (None, False) if self._fragments is None else self._fragments.unchanged(item, now)
+                self._scribe.unchanged(item, result, now, *facts)
                 return
             failed = _UNASKED_304
         if self._fragments is not None:

@@ -65,6 +65,7 @@ def stored(body: bytes, table: TableFact = FACT, path: str = "/page.html", **fac
         table,
         "text/html",
         "utf-8",
+        b"X-Old: 1\r\n",
     )
     url = DueUrl(key_of(path), path, state=State.STORED, etag='"d1"', held=held)
     return msgspec.structs.replace(url, **facts)
@@ -293,7 +294,7 @@ def test_a_table_makes_the_new_document() -> None:
     assert record.body == body
     assert parts_of(record) == {"price": b"12.00", "news": news.encode()}
     assert record.table == TableFact('"t2"', "", 60, 1)
-    assert (record.etag, record.modified, record.headers) == ('"d2"', "", b"")
+    assert (record.etag, record.modified, record.headers) == ('"d2"', "", b"X-Old: 1\r\n")
     assert (record.media_type, record.charset, record.status) == ("text/html", "utf-8", 200)
 
 
@@ -349,7 +350,7 @@ def test_another_skeleton_is_fetched_and_parted_by_the_same_table() -> None:
     (record,) = one.of(PageRecord)
     assert (record.body, record.table) == (body, TableFact('"t2"'))
     assert parts_of(record)["price"] == b"12.00"
-    assert record.headers != b""
+    assert b"X-Old" not in record.headers
 
 
 _NEW = document("12.00")
@@ -403,7 +404,7 @@ def test_a_table_that_is_gone_is_forgotten(answer: DownloadResult) -> None:
     one = refreshed(document(), answer)
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert ("If-None-Match", '"d1"') in one.requests[-1].headers
-    assert [record.table for record in one.of(UnchangedRecord)] == [None]
+    assert [(record.table, record.is_table_gone) for record in one.of(UnchangedRecord)] == [(None, True)]
     changed = refreshed(_NEW, answer)
     assert changed.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert [(record.body, record.table) for record in changed.of(PageRecord)] == [(_NEW, None)]
@@ -413,7 +414,7 @@ def test_a_table_that_is_gone_is_forgotten(answer: DownloadResult) -> None:
 def test_a_table_that_is_refused_is_not_forgotten(status: int) -> None:
     one = refreshed(document(), DownloadResult(status))
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
-    assert [record.table for record in one.of(UnchangedRecord)] == [FACT]
+    assert [(record.table, record.is_table_gone) for record in one.of(UnchangedRecord)] == [(None, False)]
 
 
 @pytest.mark.parametrize(
@@ -426,7 +427,7 @@ def test_an_error_is_one_of_the_document_and_its_next_try_is_the_document_s(answ
     assert (bad.path, bad.state, bad.tries) == ("/page.html", State.FAILED, 1)
     again = refreshed(document(), answer, stored(document(), tries=1, state=State.FAILED))
     assert again.paths() == ["/robots.txt", "/page.html"]
-    assert [record.table for record in again.of(UnchangedRecord)] == [FACT]
+    assert [(record.table, record.is_table_gone) for record in again.of(UnchangedRecord)] == [(None, False)]
 
 
 def test_a_server_that_asks_for_patience_by_its_table_is_left_alone() -> None:
@@ -442,7 +443,7 @@ def test_a_table_of_more_than_half_the_document_is_used_and_forgotten() -> None:
     assert one.paths() == ["/robots.txt", "/page.TVI"]
     assert [(record.body, record.regions, record.table) for record in one.of(PageRecord)] == [(body, (), None)]
     same = refreshed(body, tvi(table(body)), stored(body))
-    assert [record.table for record in same.of(UnchangedRecord)] == [None]
+    assert [(record.table, record.is_table_gone) for record in same.of(UnchangedRecord)] == [(None, True)]
     first = world({"/page.html": html(body), "/page.TVI": tvi(table(body))})
     first.visit("/page.html")
     assert [record.table for record in first.of(PageRecord) if record.path == "/page.html"] == [None]
