@@ -163,6 +163,17 @@ def test_a_table_that_is_consistent_and_false_is_found_out_by_an_audit(server: S
     assert shop.stored == truth
 
 
+def test_after_three_strikes_no_table_is_asked_for(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    shop = Shop(server, crawl_on({"Work.RevisitAfter": 0, "Work.LearnRegions": False}))
+    documents = [_document(f"{number}.00") for number in range(5)]
+    lie = _LIES["cut"]
+    both = [("/kettle.html", 200), ("/kettle.TVI", 200)]
+    assert [shop.refresh(_pages(document, lie)) for document in documents[:3]] == [both] * 3
+    assert shop.refresh(_pages(documents[3])) == [("/kettle.html", 200)]
+    assert shop.refresh(_pages(documents[4])) == [("/kettle.html", 200)]
+    assert shop.stored == documents[4]
+
+
 def test_tables_get_no_passwords_and_no_cookies(server: SiteServer, crawl: CrawlFactory) -> None:
     shop = Shop(server, crawl({"Work.RevisitAfter": 0, "Work.Cookies": True}))
 

@@ -11,7 +11,7 @@ from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.retries import REDIRECTS, Failure
 from parcahyd.rules.robots import MAX_ROBOTS
 
-__all__ = ["location", "read_robots", "sendable", "stale_robots"]
+__all__ = ["location", "read_robots", "sendable", "stale_robots", "validating"]
 
 _LONGEST_VALIDATOR = 1000
 
@@ -53,3 +53,9 @@ def stale_robots(fact: RobotsFact, before: RobotsFact | None, work: WorkConf) ->
 def sendable(validator: str) -> str:
     """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
     return validator if len(validator) <= _LONGEST_VALIDATOR and validator.isascii() and validator.isprintable() else ""
+
+
+def validating(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
+    """The headers that ask for nothing where what these validators stand for is current."""
+    match = (("If-None-Match", etag),) if etag else ()
+    return (*match, ("If-Modified-Since", modified)) if modified else match

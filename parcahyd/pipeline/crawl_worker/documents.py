@@ -7,7 +7,7 @@ read beside the event loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -21,6 +21,9 @@ from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.robots import product_token
+
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = [
     "DocumentReader",
@@ -80,6 +83,8 @@ class Reading(NamedTuple):
     members: tuple[Member, ...] = ()
     sitemaps: tuple[str, ...] = ()
     """References to the sitemaps that an index names."""
+    told: Told | None = None
+    """What was read was no document but a table of links."""
 
 
 class Page(NamedTuple):
@@ -89,6 +94,8 @@ class Page(NamedTuple):
     result: DownloadResult
     media_type: str
     reading: Reading
+    asked: Directive
+    """What it asks of robots."""
     at: float
     """When it came."""
 
@@ -182,6 +189,10 @@ class DocumentReader:
         if links is not None and links.robots:
             asked |= links.directives(self._token, now)
         return asked & self._obeyed
+
+    def lets_follow(self, robots: str) -> bool:
+        """Whether what a page asks of robots, as a header would say it, lets its links be followed."""
+        return not robots or not header_directives([robots], self._token, 0.0) & self._obeyed & Directive.NOFOLLOW
 
 
 def wish_not_to_be_kept(asked: Directive) -> Reason | None:

@@ -34,9 +34,9 @@ from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
 from parcahyd.augment.volatile import first_visit, merge, refreshed
 from parcahyd.core.life_cycle import Event, Reason
-from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult, RequestOptions
+from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import DueUrl, Held, TableFact
-from parcahyd.pipeline.crawl_worker.answers import location, sendable
+from parcahyd.pipeline.crawl_worker.answers import location, sendable, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import Page, Parts, Reading, is_xml
 from parcahyd.rules.link_header import read_link_headers
@@ -48,8 +48,10 @@ __all__ = ["AUDIT_AFTER", "Fragments", "Step", "Tables"]
 AUDIT_AFTER = 19
 """Refreshes by table in a row; with the next one the document itself is asked for, too."""
 _HOPS = 3
+_MISSES = 3
+"""Tables in a row that documents waited for and that were not there: no document of the visit waits after that."""
 _LONGEST_REFRESH = 366 * 86400
-_SECRETS = frozenset(("authorization", "cookie"))
+_ABSENT = frozenset((404, 410)) | REDIRECTS
 _NO_PARTS = Parts()
 _LOST = Failure(Reason.FAULT, Event.FAILURE)
 
@@ -58,7 +60,7 @@ class Tables(Protocol):
     """What is known of the tables of one site."""
 
     def tvi_of(self, path: str) -> str | None:
-        """The path of a document's table; None where none is declared, and where robots.txt forbids it."""
+        """The path of a document's table; None where none is declared."""
         ...
 
     def is_fragments_barred(self, now: float) -> bool:
@@ -127,6 +129,7 @@ class Fragments:
         self._is_short = is_short
         self._waiting: dict[int, Page] = {}
         self._beside: dict[int, _Beside] = {}
+        self._misses = 0
         self._is_closed = False
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
@@ -135,40 +138,35 @@ class Fragments:
         """The table to be asked for in place of a stored document. After a failure it is the document's turn."""
         if item.held is None or item.tries or self._tables.is_fragments_barred(now):
             return None
-        path = self._tables.tvi_of(item.path)
-        return None if path is None else Ask(AskKind.FRAGMENT, path, item)
+        path = self._table_of(item)
+        return None if path is None else _ask(path, item)
 
     def wait(self, page: Page, now: float) -> Ask | None:
         """The table that a document in hand is to wait for; it comes back with a `Keep`, or from `close`."""
         item, result = page.item, page.result
-        if self._is_closed or item.key in self._beside or result.status != 200 or not _can_have_regions(page.media_type):
+        if self._is_closed or self._misses >= _MISSES or item.key in self._beside:
             return None
-        path = self._tables.tvi_of(item.path)
+        if result.status != 200 or not _can_have_regions(page.media_type):
+            return None
+        path = self._table_of(item)
         if path is None or not may_have_markers(result.body, is_xml=not is_html(page.media_type)):
             return None
         if self._is_short() or self._tables.is_fragments_barred(now) or _says_more(result, page.reading):
             return None
         self._waiting[item.key] = page
-        return _counted(Ask(AskKind.FRAGMENT, path, item))
+        return _counted(_ask(path, item))
 
-    def headers(self, ask: Ask, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        """Those of a table's request: what every request has without what is secret, and the validators of the table."""
-        headers = tuple([(name, value) for name, value in headers if name.lower() not in _SECRETS])
+    def _table_of(self, item: DueUrl) -> str | None:
+        """The path of a document's table, where it may be asked for."""
+        path = self._tables.tvi_of(item.path)
+        return path if path is not None and self._allows(path) else None
+
+    def validators(self, ask: Ask) -> tuple[tuple[str, str], ...]:
+        """The validators of the table that a stored document is refreshed by."""
         item = ask.item
         if item is None or item.held is None or item.key in self._waiting:
-            return headers
-        fact = item.held.table
-        if fact.etag:
-            headers = (*headers, ("If-None-Match", fact.etag))
-        return (*headers, ("If-Modified-Since", fact.modified)) if fact.modified else headers
-
-    @staticmethod
-    def limits(options: RequestOptions) -> tuple[int, RequestOptions]:
-        """How many bytes a table may have; and the options of its request: those of its host without password and cookies."""
-        if not options.credentials and not options.cookies:
-            return MAX_TABLE_BYTES, options
-        plain = msgspec.structs.replace(options, credentials="", authentication="basic", cookies=False)
-        return MAX_TABLE_BYTES, GENERAL if plain == GENERAL else plain
+            return ()
+        return validating(item.held.table.etag, item.held.table.modified)
 
     def close(self, dropped: Iterable[Ask]) -> list[Page]:
         """Nothing more is asked for. Gives the documents that waited for what was dropped."""
@@ -199,11 +197,14 @@ class Fragments:
         if result.fault is DownloadFault.SIZE:
             self._tables.strike(now)
         if failed is not None or not 200 <= result.status <= 299:
+            self._misses += result.status in _ABSENT
             return _NO_PARTS
         table = self._read(ask, page.item, result)
         if isinstance(table, Refusal):
+            self._misses += table.fault.consequence is Consequence.ABSENT
             self._blame(table, now)
             return _NO_PARTS
+        self._misses = 0
         return self._parted(table, page.result, page.media_type, page.reading, now)
 
     def _refresh(self, ask: Ask, item: DueUrl, held: Held, result: DownloadResult, failed: Failure | None, now: float) -> Step:
@@ -233,7 +234,7 @@ class Fragments:
             merges=held.table.merges + 1,
         )
         if held.table.merges >= AUDIT_AFTER:
-            return self._document(item, _Beside(_table_of(held, fact), expected=held.sha256))
+            return self._document(item, _Beside(_stored_table(held, fact), expected=held.sha256))
         return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
 
     def _confirmed(self, item: DueUrl, held: Held, table: _InHand) -> Step:
@@ -282,9 +283,7 @@ class Fragments:
         path = target[len(self._origin) :]
         if ask.hops >= _HOPS or not target.startswith(self._origin + "/") or not self._allows(path):
             return None
-        moved = Ask(AskKind.FRAGMENT, path, ask.item, hops=ask.hops + 1)
-        moved.is_counted = True
-        return moved
+        return _counted(_ask(path, ask.item, ask.hops + 1))
 
     def _read(self, ask: Ask, item: DueUrl, result: DownloadResult) -> _InHand | Refusal:
         tvi = read_tvi(result.body)
@@ -315,7 +314,7 @@ class Fragments:
         if item.held is None:
             return None, False
         if beside is None:
-            return None, self._tables.tvi_of(item.path) is None
+            return None, self._table_of(item) is None
         if not beside.expected:
             return None, not beside.is_kept
         if beside.expected != item.held.sha256:
@@ -352,6 +351,10 @@ class Fragments:
         return Parts(_spans(parted.regions), table.fact)
 
 
+def _ask(path: str, item: DueUrl | None, hops: int = 0) -> Ask:
+    return Ask(AskKind.FRAGMENT, path, item, hops=hops, max_bytes=MAX_TABLE_BYTES)
+
+
 def _counted(ask: Ask) -> Ask:
     ask.is_counted = True
     return ask
@@ -381,7 +384,7 @@ def _regions(held: Held) -> tuple[Region, ...]:
     return tuple([Region(*region) for region in held.regions])
 
 
-def _table_of(held: Held, fact: TableFact) -> _InHand:
+def _stored_table(held: Held, fact: TableFact) -> _InHand:
     """The table that made what is stored, as far as it is needed to part the document."""
     skeleton, regions = _skeleton(held), _regions(held)
     length = held.length + sum([len(region.content) for region in regions])

@@ -7,7 +7,7 @@ stays `known` in the database, or becomes so with the document that links to it,
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from parcahyd.core.records import DueUrl
 from parcahyd.pipeline.crawl_worker.known_urls import Room
@@ -61,6 +61,15 @@ class LocalQ:
         self._room.urls -= count
         self._urls.extend([DueUrl(key, path, depth) for key, path in found[:count]])
         return count
+
+    def drop(self, is_unwanted: Callable[[DueUrl], bool]) -> list[int]:
+        """Takes out what is not wanted any more; gives its keys."""
+        dropped = [url.key for url in self._urls if is_unwanted(url)]
+        if dropped:
+            gone = set(dropped)
+            self._urls = deque([url for url in self._urls if url.key not in gone])
+            self._room.urls += len(dropped)
+        return dropped
 
     def clear(self) -> None:
         self._room.urls += len(self._urls)

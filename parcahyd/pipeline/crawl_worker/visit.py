@@ -14,40 +14,37 @@ from typing import TYPE_CHECKING
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.ports import DownloadFault, DownloadResult, RequestOptions
+from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location
+from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Page, Parts, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
+from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
+from parcahyd.pipeline.crawl_worker.respite import Respite
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, SitemapPaths
+from parcahyd.pipeline.crawl_worker.tables import Tables
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
-from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.canonical_url import Joiner, canonical
 from parcahyd.rules.directives import Directive
-from parcahyd.rules.host_rules import HostSettings
+from parcahyd.rules.host_rules import HostSettings, without_secrets
 from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
-from parcahyd.rules.robots import MAX_ROBOTS, Robots
+from parcahyd.rules.robots import Robots
 
 if TYPE_CHECKING:
-    from parcahyd.pipeline.crawl_worker.fragments import Fragments, Tables
+    from parcahyd.pipeline.crawl_worker.fragments import Fragments
 
 __all__ = ["Aside", "Then", "Visit"]
 
-_FAULTS_IN_A_ROW = 5
-"""So many requests without an answer, and the site is left alone for a while."""
-
-_BUSY = frozenset((429, 503))
-"""What servers answer that want to be left alone for a while."""
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _NO_LINKS = NewLinks([], [], [])
 _NO_PARTS = Parts()
@@ -90,17 +87,14 @@ class Visit:
         """Documents that are read beside the event loop."""
         self.pages = 0
         self.requests = 0
-        self.failures = pair.failures
-        self.spared_until = 0.0
-        self.spared_for: Reason | None = None
-        self.asked_until = 0.0
-        """Until when the server wants its host to be left alone, until the worker has taken note of it."""
+        self.respite = Respite(pair, work)
         self.settings = settings
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
         self._documents = documents
         self._aside = aside
         self._sitemaps = SitemapPaths(self.origin)
+        self._room = room
         self._scribe = Scribe(assignment, work, emit)
         self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
@@ -108,23 +102,25 @@ class Visit:
             self._known.add(url.key)
         self._gate = Gate(pair, work, room.facts, now)
         self._canon = Canon.of(work)
+        self.tables = Tables(pair, work, self._canon, documents.lets_follow)
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
         # What must be asked before the next page: tables that documents wait for, documents that tables did not bring.
         self._urgent: deque[Ask] = deque()
         self._is_short = is_short
-        self._tables: Tables | None = None
         self._fragments: Fragments | None = None
         self._is_stopped = False
         self._local_q = LocalQ(self._sift(pair.urls, now), room)
+        self._hints = Hints(self.tables, self._known, room, self._local_q, self._gate.judge, self._scribe, work)
+        self._reader.hinted = self._hints.keys
+        self._after_table: DueUrl | None = None
         self._pages_left = assignment.pages
         self._depth_on_the_wire = 0
         self._in_order = work.MaxDepth is not None
-        self._faults = 0
         self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
         if self._robots.use_stored(now):
-            self._begin()
+            self._begin(now)
 
     def _sift(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
         """What came in the set without what today's settings refuse, which is recorded."""
@@ -162,7 +158,7 @@ class Visit:
         addresses = self.assignment.addresses
         if self._scribe.address_blanked:
             return ()
-        if self.failures or addresses[0] == self.address:
+        if self.respite.failures or addresses[0] == self.address:
             return addresses
         return (self.address, *(address for address in addresses if address != self.address))
 
@@ -178,6 +174,7 @@ class Visit:
         self._local_q.clear()
         self._errands.clear()
         self._urgent.clear()
+        self._after_table = None
         self.ready = None
         self._pages_left = 0
         if self._fragments is not None:
@@ -189,6 +186,10 @@ class Visit:
         self._known.forget()
         self._reader.forget()
         self._gate.forget()
+        self._hints.forget()
+        offer = self.tables.encode()
+        if offer:
+            self._scribe.offer(offer)
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
@@ -208,25 +209,20 @@ class Visit:
                 self._pages_left -= 1
                 self._gate.asked(ask.item)
             self._depth_on_the_wire = ask.item.depth
+            if self.tables.is_active and ask.kind is AskKind.PAGE:
+                self.tables.page_asked(ask.item)
         return ask
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
         """Those of every request to this host, with the stored document's validators where there are any."""
-        item, headers = ask.item, self.settings.headers
+        if ask.table is not None:
+            return without_secrets(self.settings).headers
         if ask.kind is AskKind.FRAGMENT:
-            return self._with_fragments().headers(ask, headers)
+            return (*without_secrets(self.settings).headers, *self._with_fragments().validators(ask))
+        item, headers = ask.item, self.settings.headers
         if item is None or ask.is_whole or not (item.etag or item.modified):
             return headers
-        if item.etag:
-            headers = (*headers, ("If-None-Match", item.etag))
-        return (*headers, ("If-Modified-Since", item.modified)) if item.modified else headers
-
-    def limits(self, ask: Ask) -> tuple[int, RequestOptions]:
-        """How many bytes of the answer are wanted, and with which options it is asked for."""
-        options = self.settings.options
-        if ask.kind is AskKind.PAGE:
-            return self._work.MaxBytes, options
-        return self._with_fragments().limits(options) if ask.kind is AskKind.FRAGMENT else (MAX_ROBOTS, options)
+        return (*headers, *validating(item.etag, item.modified))
 
     def _next_ask(self, now: float) -> Ask | None:
         if self._errands:
@@ -234,13 +230,28 @@ class Visit:
             return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
         if self._urgent:
             return self._urgent.popleft()
-        if not self._local_q or self._pages_left <= 0:
+        if self._pages_left <= 0:
             return None
-        rules = self._robots.rules
-        if rules is None:
-            return Ask(AskKind.ROBOTS, "/robots.txt") if not self.on_the_wire else None
-        # Tables of links (.TOL, bundle, sitemap) have their place here: before LocalQ is drained, so that what they list
-        # is in it while the first documents are still on the wire.
+        if self._robots.rules is None:
+            may_ask = self._local_q and not self.on_the_wire
+            return Ask(AskKind.ROBOTS, "/robots.txt") if may_ask else None
+        if self.tables.is_active and (ask := self._next_table(now)) is not None:
+            return ask
+        return self._next_page(self._robots.rules, now)
+
+    def _next_table(self, now: float) -> Ask | None:
+        """A table of links that is asked for before the next page, or while there is none to ask for."""
+        if self._after_table is not None:
+            return None
+        if self._local_q:
+            return self.tables.ask_first(len(self._local_q), now)
+        return self.tables.ask_when_dry(now) if self._has_time_to_spare else None
+
+    def _next_page(self, rules: Robots, now: float) -> Ask | None:
+        tables, after_table = self.tables, self._after_table
+        if after_table is not None:
+            self._after_table = None
+            return Ask(AskKind.PAGE, after_table.path, after_table)
         while self._local_q:
             if self._in_order and self.on_the_wire and self._local_q.first_depth > self._depth_on_the_wire:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
@@ -252,8 +263,11 @@ class Visit:
                     self._local_q.put_back(item)  # What is on the wire may come to nothing and leave it room.
                     return None
                 self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
+            elif tables.is_active and (ask := tables.ask_before(item, now)) is not None:
+                self._after_table = item
+                return ask
             else:
-                table = None if item.held is None or self._tables is None else self._with_fragments().instead(item, now)
+                table = None if item.held is None else self._with_fragments().instead(item, now)
                 return table or Ask(AskKind.PAGE, item.path, item)
         return None
 
@@ -268,6 +282,11 @@ class Visit:
             self._urgent.appendleft(self.ready)
         self.ready = ask
 
+    @property
+    def _has_time_to_spare(self) -> bool:
+        """Whether a request would keep nobody waiting: no delay is kept, and there are connections for more."""
+        return self.pace.delay == 0 and self.on_the_wire < self.settings.connections and self._room.is_idle
+
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
         while self._local_q:
@@ -278,6 +297,8 @@ class Visit:
     def answered(self, ask: Ask, result: DownloadResult, foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
         self.on_the_wire -= 1
+        if self.tables.is_active or ask.kind is AskKind.ROBOTS:
+            self.tables.heard(ask, result)
         if result.fault is DownloadFault.CANCELLED:
             if ask.kind is AskKind.FRAGMENT:
                 self._fragment_answer(ask, result, None, now)
@@ -289,36 +310,21 @@ class Visit:
             return
         failed = _FOREIGN_PEER if foreign_peer else None
         if result.fault is None and not foreign_peer:
-            self._faults = 0
-            self.failures = 0 if ask.kind is AskKind.PAGE and result.status < 400 else self.failures
+            self.respite.answered(with_page=ask.kind is AskKind.PAGE and result.status < 400)
         self._take(ask, result, failed, now)
-        if result.status in _BUSY and failed is None:
-            self._heed(result, now)
+        if failed is None and self.respite.heed(result, now):
+            self.stop()
 
     def _is_nobody_home(self, result: DownloadResult) -> bool:
         """Whether the visit's first request found nobody, and the host has an address whose turn has not come yet."""
-        if self.requests != 1 or self.failures + 1 >= len(self.assignment.addresses):
+        if self.requests != 1 or self.respite.failures + 1 >= len(self.assignment.addresses):
             return False
         return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
 
     def _try_next_address(self, now: float) -> None:
         """Hand the site back, for a visit to the host's next address; after the last of them it is the site that failed."""
-        self.failures += 1
+        self.respite.failures += 1
         self.put_off(now + self.pace.delay)
-
-    def _heed(self, result: DownloadResult, now: float) -> None:
-        """The server wants to be left alone: its host for as long as it says; where a 429 does not say, the site, longer
-        every time."""
-        seconds = retry_after(result.header("retry-after"), now)
-        if seconds is None:
-            if result.status != 429:
-                return  # An error like others.
-            failures = self.failures + (self.spared_for is None)
-            self.spare(Reason.ASKED_TO_WAIT, self._schedule.spare_site(now, failures, self.pair.site))
-            return
-        until = now + min(seconds, self._work.MaxRetryAfter)
-        self.asked_until = max(self.asked_until, until)
-        self.spare(Reason.ASKED_TO_WAIT, until)
 
     def stumbled(self, ask: Ask, error: Exception, now: float) -> str:
         """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
@@ -331,6 +337,8 @@ class Visit:
             self._page(ask, result, failed, now)
         elif ask.kind is AskKind.FRAGMENT:
             self._fragment_answer(ask, result, failed or failure(result), now)
+        elif ask.kind is AskKind.TABLE:
+            self._table_answer(ask, result, failed, now)
         elif ask.kind is AskKind.ROBOTS:
             self._robots_answer(ask, result, failed, now)
         else:
@@ -408,9 +416,13 @@ class Visit:
 
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
         """A document was read: it is stored, or waits for its table."""
-        page = Page(item, result, media_type, reading, now)
+        links = reading.links
+        asked = self._documents.heed(links, result.headers, self.origin + item.path, now)
+        if links is not None and (links.tables or self.tables.expects):
+            self._hints.document_came(item, links, now)
+        page = Page(item, result, media_type, reading, asked, now)
         parts = _NO_PARTS
-        if self._tables is not None:
+        if self.tables.has_offers or self._fragments is not None:
             fragments = self._with_fragments()
             table = fragments.wait(page, now)
             if table is not None:
@@ -421,9 +433,8 @@ class Visit:
 
     def _store(self, page: Page, parts: Parts) -> None:
         """Take the links of a document, and give its record away."""
-        item, result, media_type, reading, now = page
+        item, result, media_type, reading, asked, now = page
         url, links = self.origin + item.path, reading.links
-        asked = self._documents.heed(links, result.headers, url, now)
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
         is_followed = not reading.sitemaps or item.depth + 1 < SITEMAP_LEVELS
@@ -432,7 +443,7 @@ class Visit:
             if parts.before is not None:
                 found = self._documents.newer_links(links, parts.before, media_type, reading.charset)
             new = self._reader.read(url, found, self._work.Embedded)
-            self._enqueue(new.internal, item.depth + 1)
+            self._enqueue(self._hints.without(new.internal), item.depth + 1)
         if reading.sitemaps and is_followed:
             self._sitemaps.note(Joiner(url).join(location) for location in reading.sitemaps)
         self._scribe.page(
@@ -488,29 +499,32 @@ class Visit:
 
     def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         self._scribe.failure(item, result, failed, now)
-        if failed.final:
-            return
-        self._faults += 1
-        if self._faults >= _FAULTS_IN_A_ROW:
-            self._spare_unreachable(Reason.UNREACHABLE_SITE, now)
-
-    def _spare_unreachable(self, reason: Reason, now: float) -> None:
-        """Leave the site alone for a while that doubles with every visit that ends like this."""
-        self.spare(reason, self._schedule.spare_site(now, self.failures + 1, self.pair.site))
-
-    def spare(self, reason: Reason, until: float) -> None:
-        """End the visit, and leave the site alone until then."""
-        if self.spared_for is None:
-            self.failures += 1
-        if self.spared_for is None or reason is Reason.ASKED_TO_WAIT:
-            self.spared_for = reason
-        self.spared_until = max(self.spared_until, until)
-        self.stop()
+        if not failed.final and self.respite.fault(now):
+            self.stop()
 
     def put_off(self, until: float) -> None:
         """End the visit without blame: its host or address is to be left alone until then."""
-        self.spared_until = max(self.spared_until, until)
+        self.respite.extend(until)
         self.stop()
+
+    # --- tables --------------------------------------------------------------------------------------------------------
+
+    def _table_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        next_page = self.ready.item if self.ready is not None else self._after_table
+        waiting = self._local_q if next_page is None else (next_page, *self._local_q)
+        reader = self.tables.answered(ask, result, failed is not None, waiting, now)
+        if reader is not None and reader.is_long:
+            self.being_read += 1
+            self._aside(reader.read_aside, partial(self._table_was_read, ask))
+        elif reader is not None:
+            self._hints.table_came(ask, reader.read(), self._pages_left, now)
+
+    def _table_was_read(self, ask: Ask, reading: Reading | None, error: Exception | None, now: float) -> str:
+        self.being_read -= 1
+        if reading is None or reading.told is None:
+            return self.stumbled(ask, error or Exception("nothing was read"), now)
+        self._hints.table_came(ask, reading.told, self._pages_left, now)
+        return ""
 
     # --- tables of variable information -------------------------------------------------------------------------------
 
@@ -519,8 +533,7 @@ class Visit:
         if self._fragments is None:
             from parcahyd.pipeline.crawl_worker.fragments import Fragments
 
-            assert self._tables is not None  # noqa: S101 - nobody asks for tables where none are declared
-            self._fragments = Fragments(self.origin, self._tables, self._work.MaxBytes, self._allows, self._is_short)
+            self._fragments = Fragments(self.origin, self.tables, self._work.MaxBytes, self._allows, self._is_short)
         return self._fragments
 
     def _allows(self, path: str) -> bool:
@@ -553,7 +566,7 @@ class Visit:
         if moved_to:
             self.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
         elif self._robots.rules is not None:
-            self._begin()
+            self._begin(now)
         else:
             fact = self._robots.fact
             if fact is not None and fact.status is not RobotsStatus.AWAITED:
@@ -566,15 +579,12 @@ class Visit:
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if self._local_q:  # Empty when the run is being stopped.
             self._scribe.no_robots(self._local_q.pop(), reason, fact.detail, network, now)
-        self._spare_unreachable(reason, now)
+        self.respite.give(reason, now)
 
-    def _begin(self) -> None:
+    def _begin(self, now: float) -> None:
         """Pages may be asked for now."""
         rules = self._robots.rules
-        if rules is not None and rules.sitemaps and self._work.Sitemaps:
+        assert rules is not None  # noqa: S101 - that is why
+        if rules.sitemaps and self._work.Sitemaps:
             self._ask_for_sitemaps(rules)
-        fact = self._robots.fact
-        if rules is not None and fact is not None and b"ugment" in fact.text:
-            from parcahyd.pipeline.crawl_worker.declared_tables import DeclaredTables
-
-            self._tables = DeclaredTables(self.origin, fact.text, rules.allows)
+        self.tables.begin(self._robots.text, rules.allows, now)
