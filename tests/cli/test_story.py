@@ -7,8 +7,8 @@ import pytest
 
 from parcahyd.cli.story import story_lines
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.records import RobotsFact, RobotsStatus
-from parcahyd.storage.report_records import UrlStory
+from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact
+from parcahyd.storage.report_records import DocumentReport, FetchReport, UrlStory
 
 NOW = 1_700_000_000.0
 CONFIGURATION = Configuration(MapConf(), WorkConf())
@@ -129,3 +129,41 @@ def test_failures_and_a_site_that_is_spared() -> None:
 def test_where_a_seed_led() -> None:
     lines = _lines(seed=True, via="http://old.example/", hops=1)
     assert "found      2023-11-14 22:12:20Z, where the seed http://old.example/ redirected to, 1 redirect led to it" in lines
+
+
+def test_a_document_with_regions_and_a_clock() -> None:
+    document = DocumentReport(
+        document=1,
+        df=1,
+        sha256="ab",
+        length=7,
+        media_type="text/html",
+        charset="",
+        title="",
+        language="",
+        similarity=None,
+    )
+    newer = FetchReport(
+        at=NOW, status=200, address="192.0.2.1", redirect=None, sha256="cd", length=12, regions=1, only_regions=True
+    )
+    older = msgspec.structs.replace(newer, at=NOW - 60, length=11, only_regions=False)
+    told: dict[str, Any] = {
+        "state": "stored",
+        "checked_at": NOW,
+        "status": 200,
+        "document": document,
+        "fetches": (newer, older),
+    }
+    lines = _lines(table=TableFact(merges=1), volatile_places=2, **told)
+    start = lines.index("document   12 bytes, text/html")
+    assert lines[start : start + 7] == [
+        "document   12 bytes, text/html",
+        "           SHA-256 cd, DF 0000000000000001",
+        "regions    1 volatile region, marked by its author",
+        "table      refreshed by its table of variable information, 1 time in a row",
+        "volatile   2 places change on most visits; a visit that finds nothing else changed stores no version",
+        "fetched    2023-11-14 22:13:20Z  200  192.0.2.1  12 bytes  only volatile regions changed",
+        "fetched    2023-11-14 22:12:20Z  200  192.0.2.1  11 bytes",
+    ]
+    assert any(line.startswith("volatile   1 place changes on most") for line in _lines(volatile_places=1, **told))
+    assert not any(line.startswith("volatile") for line in _lines(**told))

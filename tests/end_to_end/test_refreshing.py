@@ -21,7 +21,9 @@ def test_a_page_that_changes_is_visited_more_often_than_those_that_do_not(server
 
     still = {f"/still{number}": html(f"Still {number}") for number in range(3)}
     server.site().pages = {"/": html("Root", ["/lively", *still]), "/lively": lively, **still}
-    running_crawl = crawl({"Work.RevisitAfter": 1, "Work.RevisitMin": 0.2, "Work.RevisitMax": 60})
+    # What changes on every visit would else be learned to be volatile.
+    settings = {"Work.RevisitAfter": 1, "Work.RevisitMin": 0.2, "Work.RevisitMax": 60, "Work.LearnRegions": False}
+    running_crawl = crawl(settings)
     with running_crawl.start(listener.url(), options=["--forever"]) as running:
         assert wait_until(lambda: Counter(server.targets())["/lively"] >= 14), running.said()
         running.interrupt()
