@@ -31,7 +31,7 @@ from parcahyd.augment.limits import MAX_TABLE_BYTES
 from parcahyd.augment.markers import may_have_markers
 from parcahyd.augment.refusal import Consequence, Fault, Refusal
 from parcahyd.augment.sidecars import is_of_document, resolve
-from parcahyd.augment.tvi import Region, Tvi, read_tvi
+from parcahyd.augment.tvi import Tvi, read_tvi
 from parcahyd.augment.volatile import first_visit, merge, refreshed
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.ports import DownloadFault, DownloadResult
@@ -39,6 +39,7 @@ from parcahyd.core.records import DueUrl, Held, TableFact
 from parcahyd.pipeline.crawl_worker.answers import location, sendable, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import Page, Parts, Reading, is_xml
+from parcahyd.pipeline.crawl_worker.stored_parts import answer_of, regions_of, skeleton_of, spans_of, table_of
 from parcahyd.rules.link_header import read_link_headers
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.retries import REDIRECTS, Failure
@@ -234,19 +235,20 @@ class Fragments:
             merges=held.table.merges + 1,
         )
         if held.table.merges >= AUDIT_AFTER:
-            return self._document(item, _Beside(_stored_table(held, fact), expected=held.sha256))
+            table = _InHand(table_of(held), msgspec.structs.replace(fact, merges=0), 0)
+            return self._document(item, _Beside(table, expected=held.sha256))
         return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
 
     def _confirmed(self, item: DueUrl, held: Held, table: _InHand) -> Step:
         if held.table.merges >= AUDIT_AFTER:
             return self._document(item, _Beside(table, expected=held.sha256))
-        is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(table, merge(_skeleton(held), _regions(held)))
+        is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(table, merge(skeleton_of(held), regions_of(held)))
         fact = _after(held, table) if is_small else None
         etag, modified = sendable(table.tvi.etag), sendable(table.tvi.last_modified)
         return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
 
     def _merge(self, item: DueUrl, held: Held, table: _InHand, now: float) -> Step:
-        skeleton, tvi = _skeleton(held), table.tvi
+        skeleton, tvi = skeleton_of(held), table.tvi
         places = tuple([(name, offset) for name, offset, _ in held.regions])
         document = refreshed(skeleton, tvi, places)
         if isinstance(document, Refusal):
@@ -255,13 +257,13 @@ class Fragments:
             return self._document(item, _Beside(), is_whole=True)
         if held.table.merges >= AUDIT_AFTER:
             return self._document(item, _Beside(table, expected=tvi.hash))
-        before = merge(skeleton, _regions(held))
+        before = merge(skeleton, regions_of(held))
         if _is_too_large(table, document):
             parts = Parts(before=before, headers=held.headers)
         else:
-            parts = Parts(_spans(tvi.regions), _after(held, table), before, held.headers)
+            parts = Parts(spans_of(tvi.regions), _after(held, table), before, held.headers)
         self._beside[item.key] = _Beside(merged=parts)
-        return Step(document=_as_if_it_came(held, tvi, document))
+        return Step(document=answer_of(held, tvi, document))
 
     def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _InHand | None = None) -> Step:
         """A table that does not make the document: the document itself is asked for."""
@@ -348,7 +350,7 @@ class Fragments:
             return _NO_PARTS
         if not parted.regions or _is_too_large(table, result.body):
             return _NO_PARTS
-        return Parts(_spans(parted.regions), table.fact)
+        return Parts(spans_of(parted.regions), table.fact)
 
 
 def _ask(path: str, item: DueUrl | None, hops: int = 0) -> Ask:
@@ -372,51 +374,10 @@ def _says_more(result: DownloadResult, reading: Reading) -> bool:
     return bool(beside) and bool(read_link_headers(beside).tags)
 
 
-def _skeleton(held: Held) -> bytes:
-    """The stored skeleton; what cannot be read is none, and fits no table."""
-    try:
-        return zlib.decompressobj().decompress(held.skeleton, held.length + 1)
-    except zlib.error:
-        return b""
-
-
-def _regions(held: Held) -> tuple[Region, ...]:
-    return tuple([Region(*region) for region in held.regions])
-
-
-def _stored_table(held: Held, fact: TableFact) -> _InHand:
-    """The table that made what is stored, as far as it is needed to part the document."""
-    skeleton, regions = _skeleton(held), _regions(held)
-    length = held.length + sum([len(region.content) for region in regions])
-    tvi = Tvi("", sha256(skeleton).digest(), held.length, held.sha256, length, regions)
-    return _InHand(tvi, msgspec.structs.replace(fact, merges=0), 0)
-
-
 def _after(held: Held, table: _InHand) -> TableFact:
     return msgspec.structs.replace(table.fact, merges=held.table.merges + 1)
-
-
-def _spans(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
-    spans = []
-    shift = 0
-    for region in regions:
-        begin = region.offset + shift
-        shift += len(region.content)
-        spans.append((region.id, begin, begin + len(region.content)))
-    return tuple(spans)
 
 
 def _is_too_large(table: _InHand, document: bytes) -> bool:
     """Whether the table is larger than half the compressed document."""
     return table.size * 2 > len(zlib.compress(document, 1))
-
-
-def _as_if_it_came(held: Held, tvi: Tvi, document: bytes) -> DownloadResult:
-    """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
-    charset = f"; charset={held.charset}" if held.charset else ""
-    headers = (
-        ("Content-Type", held.media_type + charset if held.media_type else ""),
-        ("ETag", sendable(tvi.etag)),
-        ("Last-Modified", sendable(tvi.last_modified)),
-    )
-    return DownloadResult(200, [(name, value) for name, value in headers if value], document)
