@@ -49,6 +49,11 @@ __all__ = ["AUDIT_AFTER", "Fragments", "Step", "Tables"]
 AUDIT_AFTER = 19
 """Refreshes by table in a row; with the next one the document itself is asked for, too."""
 _HOPS = 3
+_LARGEST = 8 * 1024 * 1024
+"""Bytes of a document: larger ones do not wait for tables, because hashing them would hold up the event loop."""
+_LARGEST_MARKED = 1024 * 1024
+"""The same where its markers have to be found, because its table is of another version."""
+_PIECE = 32 * 1024
 _MISSES = 3
 """Tables in a row that documents waited for and that were not there: no document of the visit waits after that."""
 _LONGEST_REFRESH = 366 * 86400
@@ -147,7 +152,7 @@ class Fragments:
         item, result = page.item, page.result
         if self._is_closed or self._misses >= _MISSES or item.key in self._beside:
             return None
-        if result.status != 200 or not _can_have_regions(page.media_type):
+        if result.status != 200 or len(result.body) > _LARGEST or not _can_have_regions(page.media_type):
             return None
         path = self._table_of(item)
         if path is None or not may_have_markers(result.body, is_xml=not is_html(page.media_type)):
@@ -200,6 +205,8 @@ class Fragments:
         if failed is not None or not 200 <= result.status <= 299:
             self._misses += result.status in _ABSENT
             return _NO_PARTS
+        if len(result.body) * 2 > len(page.result.body) and result.body.startswith(b"TVI/1"):
+            return _NO_PARTS  # Larger than half the document, packed or not: it need not be read.
         table = self._read(ask, page.item, result)
         if isinstance(table, Refusal):
             self._misses += table.fault.consequence is Consequence.ABSENT
@@ -344,6 +351,8 @@ class Fragments:
     def _parted(self, table: _InHand, result: DownloadResult, media_type: str, reading: Reading, now: float) -> Parts:
         if not _can_have_regions(media_type) or _says_more(result, reading):
             return _NO_PARTS
+        if len(result.body) > _LARGEST_MARKED and sha256(result.body).digest() != table.tvi.hash:
+            return _NO_PARTS
         parted = first_visit(result.body, table.tvi, is_xml=not is_html(media_type), charset=reading.charset)
         if isinstance(parted, Refusal):
             self._blame(parted, now)
@@ -379,5 +388,11 @@ def _after(held: Held, table: _InHand) -> TableFact:
 
 
 def _is_too_large(table: _InHand, document: bytes) -> bool:
-    """Whether the table is larger than half the compressed document."""
-    return table.size * 2 > len(zlib.compress(document, 1))
+    """Whether the table is larger than half the compressed document, of which no more is compressed than tells that."""
+    packer = zlib.compressobj(1)
+    size = 0
+    for begin in range(0, len(document), _PIECE):
+        size += len(packer.compress(document[begin : begin + _PIECE]))
+        if size >= table.size * 2:
+            return False
+    return size + len(packer.flush()) < table.size * 2

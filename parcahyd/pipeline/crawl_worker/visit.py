@@ -179,7 +179,13 @@ class Visit:
         self._pages_left = 0
         if self._fragments is not None:
             for page in self._fragments.close(dropped):
-                self._store(page, _NO_PARTS)
+                self._store_at_last(page)
+
+    def _store_at_last(self, page: Page) -> None:
+        try:
+            self._store(page, _NO_PARTS)
+        except Exception as error:  # As with answers: one bad document never stops a crawl.
+            self._scribe.failure(page.item, DownloadResult(detail=f"{type(error).__name__}: {error}"), _FAULT, page.at)
 
     def close(self) -> None:
         self.stop()

@@ -20,6 +20,7 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, ExternRecord, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.fragments import AUDIT_AFTER
+from parcahyd.pipeline.crawl_worker.reading import LinkReader
 from parcahyd.rules.canonical_url import key_of
 from tests.pipeline.crawl_worker.test_worker import Answer, World, page, redirect
 
@@ -571,3 +572,29 @@ def test_nothing_is_stored_of_damaged_tables() -> None:
     outcomes = [survive_damaged_table(chance) for _ in range(150)]
     assert [kind for kind, word in outcomes if not word] == []
     assert len({kind for kind, _ in outcomes}) == 8
+
+
+def test_of_large_documents_markers_are_not_looked_for() -> None:
+    body = document(head=f"<!-- {'x' * 2**20} -->") + random.Random(5).randbytes(2000).hex().encode()
+    for described, is_parted in ((body, True), (body.replace(b"11.00", b"12.00"), False)):
+        one = world({"/page.html": html(body), "/page.TVI": tvi(table(described))})
+        one.visit("/page.html")
+        assert (one.of(PageRecord)[0].table is not None) is is_parted
+    huge = body + b" " * 2**23
+    one = world({"/page.html": html(huge), "/page.TVI": tvi(table(huge))})
+    one.visit("/page.html")
+    assert "/page.TVI" not in one.paths()
+    assert one.of(PageRecord)[0].body == huge
+
+
+def test_a_document_that_cannot_be_stored_when_the_visit_is_stopped_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = document()
+    one = Interrupted({"/robots.txt": ROBOTS, "/page.html": html(body), "/page.TVI": tvi(table(body))}, 1015.0, delay=10.0)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(LinkReader, "read", broken)
+    one.worker.stop()
+    assert [(record.path, record.reason) for record in one.of(BadRecord)] == [("/page.html", Reason.FAULT.word)]
+    assert isinstance(one.records[-1], VisitOver)
