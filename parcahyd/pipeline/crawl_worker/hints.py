@@ -6,6 +6,7 @@ it in its record, and the two are committed together. What is lost of hints when
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = ["Hints"]
+
+_MOST_EXTERNAL = 10_000
+"""URLs of other sites that one table or bundle tells early; the others come with their documents."""
 
 
 class Hints:
@@ -51,17 +55,38 @@ class Hints:
         self._scribe = scribe
         self._longest = work.MaxUrlLength
 
-    def table_came(self, ask: Ask, told: Told, pages: int, now: float) -> None:
-        """Links before their documents: this site's to LocalQ, up to so many pages, others' to ExternLQ."""
+    def table_came(self, ask: Ask, told: Told, waiting: Iterable[DueUrl], pages: int, now: float) -> None:
+        """Links before their documents: this site's to LocalQ, up to so many pages, others' to ExternLQ.
+
+        They are taken breadth first from pages that are `waiting` or on the wire, and from what is found there: each gets the
+        depth that a crawl without tables gives it, and no page that is refused leads any further.
+        """
         if not self._tables.told(ask, told, now):
             return
-        for depth, paths in told.internal:
-            most = pages - len(self._local_q)
-            if most <= 0 or not self._known.is_whole:
-                break
-            self._local_q.extend(self._admitted(paths, most), depth, most)
-        for depth, urls in told.external:
-            self._scribe.extern(depth, tuple([url for url in urls if len(url) <= self._longest]))
+        roots = deque([(page.path, page.depth) for page in (*self._tables.on_the_wire.values(), *waiting)])
+        met: set[str] = set()
+        outside: dict[int, dict[str, None]] = {}
+        while roots and told.pages:
+            path, depth = roots.popleft()
+            table = told.take(path)
+            if table is None or not self._tables.may_ask(path):
+                continue
+            self._tables.expect(path, table)
+            fresh = [target for target in table.inside if target not in met]
+            met.update(fresh)
+            found = self._admitted(fresh, pages - len(self._local_q))
+            self._local_q.extend(found, depth + 1, len(found))
+            roots.extend([(target, depth + 1) for _, target in found])
+            outside.setdefault(depth + 1, {}).update(dict.fromkeys(table.outside))
+        self._tell_others(outside)
+
+    def _tell_others(self, outside: dict[int, dict[str, None]]) -> None:
+        told: set[str] = set()
+        for depth, urls in outside.items():
+            fresh = [url for url in urls if len(url) <= self._longest and url not in told][: _MOST_EXTERNAL - len(told)]
+            told.update(fresh)
+            if fresh:
+                self._scribe.extern(depth, tuple(fresh))
 
     def document_came(self, page: DueUrl, links: PageLinks, now: float) -> None:
         """A document names tables, or is to be held against its own."""
@@ -73,8 +98,9 @@ class Hints:
     def _admitted(self, paths: Iterable[str], most: int) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []
         longest = self._longest - len(self._tables.origin)
+        most = min(most, self._room.urls) if self._known.is_whole else 0
         for path in paths:
-            if len(found) >= min(most, self._room.urls) or self._room.keys <= 0:
+            if len(found) >= most or self._room.keys <= 0:
                 break
             key = key_of(path)
             if len(path) > longest or key in self.keys or key in self._known or self._judge(path) is not None:

@@ -23,7 +23,7 @@ _SHARE_OF_BYTES = 50
 class TableWorth:
     """The times and lengths of one visit's answers, and how often it ran dry."""
 
-    __slots__ = ("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_pages", "_quickest", "_seconds")
+    __slots__ = ("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_longest_table", "_pages", "_quickest", "_seconds")
 
     def __init__(self) -> None:
         self._quickest = inf
@@ -31,6 +31,7 @@ class TableWorth:
         self._length = 0.0
         self._pages = 0
         self._best_rate = 0.0
+        self._longest_table = _SMALL
         self._asked = 0
         self._dry = 0
         self._dry_at = 0
@@ -44,7 +45,7 @@ class TableWorth:
             self._dry_at = self._asked
             self._dry += 1
 
-    def answered(self, seconds: float, length: int, is_page: bool) -> None:
+    def answered(self, seconds: float, length: int, is_page: bool, is_table: bool = False) -> None:
         """An answer took so long, with a body of so many bytes."""
         if length <= _SMALL:
             self._quickest = min(self._quickest, seconds)
@@ -54,6 +55,8 @@ class TableWorth:
             self._pages += 1
             self._seconds += (seconds - self._seconds) / self._pages
             self._length += (length - self._length) / self._pages
+        elif is_table:
+            self._longest_table = max(self._longest_table, length)
 
     @property
     def is_often_dry(self) -> bool:
@@ -61,21 +64,22 @@ class TableWorth:
         return self._dry >= _FEWEST_DRY and self._dry * _SHARE_DRY >= self._asked
 
     @property
-    def is_way_long(self) -> bool:
-        """Whether it is the way that takes time, so that several requests at once take no longer than one."""
-        return self._pages > 0 and self._seconds < _LONGER * self._quickest < inf
+    def has_bytes_to_spare(self) -> bool:
+        """Whether it is the way, or the server, that takes time, and not the bytes: then more of them cost nothing."""
+        if self._length <= _SMALL:
+            return self._pages > 0
+        is_way_long = self._seconds < _LONGER * self._quickest < inf
+        return is_way_long or (self._quickest < inf and self._length * _LONGER <= self._best_rate * self._seconds)
 
     @property
     def is_page_slow(self) -> bool:
-        """Whether a page takes much longer than a small answer although bytes could come faster: the server thinks."""
-        if not self._pages or self._quickest == inf or self._seconds < _LONGER * self._quickest:
-            return False
-        return self._length * _LONGER <= self._best_rate * self._seconds
+        """Whether a page takes much longer than a small answer."""
+        return self._pages > 0 and self._seconds >= _LONGER * self._quickest
 
     @property
     def is_page_large(self) -> bool:
-        """Whether a small table is next to nothing beside a page."""
-        return self._pages > 0 and self._length >= _SHARE_OF_BYTES * _SMALL
+        """Whether a table is next to nothing beside a page."""
+        return self._pages > 0 and self._length >= _SHARE_OF_BYTES * self._longest_table
 
     def share(self, waiting: int) -> int:
         """The bytes that may be spent on tables while so many pages wait: one in fifty."""

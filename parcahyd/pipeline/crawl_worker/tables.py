@@ -11,7 +11,7 @@ table of links is never asked for.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from parcahyd.rules.parameters import Canon
 if TYPE_CHECKING:
     from parcahyd.augment.declaration import Declaration
     from parcahyd.pipeline.crawl_worker.offers import Offers
-    from parcahyd.pipeline.crawl_worker.table_links import Told
+    from parcahyd.pipeline.crawl_worker.table_links import PageTable, Told
 
 __all__ = ["MAX_BUNDLE", "Tables"]
 
@@ -185,7 +185,7 @@ class Tables:
             return None
         while self._files:
             path = self._files.pop(0)
-            if self._may_ask(path):
+            if self.may_ask(path):
                 return Ask(AskKind.TABLE, path, table=TableAsk(), max_bytes=_MAX_FILE)
         if self._eager == "always":
             return self._ask_for_bundle(offers, MAX_BUNDLE, now)
@@ -206,7 +206,9 @@ class Tables:
         if page is not None:
             self.on_the_wire.pop(page.key, None)
         if result.fault is None:
-            self.worth.answered(ask.seconds, len(result.body), page is not None and result.status == 200)
+            table = ask.table
+            is_page, is_table = page is not None and result.status == 200, table is not None and table.page is not None
+            self.worth.answered(ask.seconds, len(result.body), is_page, is_table)
 
     def ask_before(self, page: DueUrl, now: float) -> Ask | None:
         """The table of links of a page that is asked for next."""
@@ -222,10 +224,10 @@ class Tables:
         worth.ran_dry()
         if not worth.is_often_dry:
             return None
-        is_slow = worth.is_page_slow
-        if (worth.is_way_long or is_slow) and (ask := self._ask_for_bundle(offers, MAX_BUNDLE, now)) is not None:
+        has_bytes_to_spare = worth.has_bytes_to_spare
+        if has_bytes_to_spare and (ask := self._ask_for_bundle(offers, MAX_BUNDLE, now)) is not None:
             return ask
-        if is_slow or worth.is_page_large:
+        if worth.is_page_slow and (has_bytes_to_spare or worth.is_page_large):
             for page in reversed([*self.on_the_wire.values()]):
                 if (ask := self._ask_for_table(page, now)) is not None:
                     return ask
@@ -235,7 +237,7 @@ class Tables:
         for path, declaration in offers.bundles(now):
             if path not in self._asked_bundles:
                 self._asked_bundles.add(path)
-                if self._may_ask(path):
+                if self.may_ask(path):
                     self._bundled.append(declaration)
                     size = min(most, MAX_BUNDLE, self._work.MaxBytes)
                     return Ask(AskKind.TABLE, path, table=TableAsk(bundle=declaration), max_bytes=size)
@@ -251,19 +253,18 @@ class Tables:
             self._asked_tables.clear()
         self._asked_tables.add(page.key)
         path, declaration = found
-        if not self._may_ask(path):
+        if not self.may_ask(path):
             return None
         table = TableAsk(page=page, tol=declaration)
         return Ask(AskKind.TABLE, path, table=table, max_bytes=min(_MAX_TABLE, self._work.MaxBytes))
 
-    def _may_ask(self, path: str) -> bool:
+    def may_ask(self, path: str) -> bool:
+        """Whether robots.txt allows it."""
         return self._allows is not None and self._allows(self.origin + path)
 
     # --- what came of it -----------------------------------------------------------------------------------------------
 
-    def answered(
-        self, ask: Ask, result: DownloadResult, has_failed: bool, roots: Iterable[DueUrl], now: float
-    ) -> Reader | None:
+    def answered(self, ask: Ask, result: DownloadResult, has_failed: bool, now: float) -> Reader | None:
         """Take an answer; gives what reads it, where it has to be read, and is long where that is best done elsewhere."""
         table, offers = ask.table, self._offers
         if table is None or offers is None:
@@ -283,40 +284,37 @@ class Tables:
                 offers.declare_by_file(ask.path, result.body)
             self._consider(now)
             return None
-        return self._reader(ask, table, result.body, [(page.path, page.depth) for page in self._roots(roots)])
+        return self._reader(ask, table, result.body)
 
-    def _roots(self, waiting: Iterable[DueUrl]) -> Iterator[DueUrl]:
-        yield from self.on_the_wire.values()
-        yield from waiting
-
-    def _reader(self, ask: Ask, table: TableAsk, body: bytes, roots: list[tuple[str, int]]) -> Reader:
+    def _reader(self, ask: Ask, table: TableAsk, body: bytes) -> Reader:
         from parcahyd.pipeline.crawl_worker.table_links import TableTeller
 
-        teller = TableTeller(self.origin, self._canon, self._work.Embedded, self._may_follow, self._work.VisitPages)
+        teller = TableTeller(self.origin, self._canon, self._work.Embedded, self._may_follow)
         if table.bundle is not None:
-            return Reader(partial(teller.read_bundle, body, ask.path, table.bundle, roots), len(body) > _ON_THE_SPOT)
+            return Reader(partial(teller.read_bundle, body, ask.path, table.bundle), len(body) > _ON_THE_SPOT)
         page, declaration = table.page, table.tol
         assert page is not None and declaration is not None  # noqa: S101, PT018 - it is one or the other
-        read = partial(teller.read_table, body, ask.path, page.path, page.depth, declaration.index)
-        return Reader(read, len(body) > _ON_THE_SPOT)
+        return Reader(partial(teller.read_table, body, ask.path, page.path, declaration.index), len(body) > _ON_THE_SPOT)
 
     def told(self, ask: Ask, told: Told, now: float) -> bool:
         """A table was read; whether what it tells is to be acted on."""
         table, offers = ask.table, self._offers
         if table is None or offers is None:
             return False
-        if told.refusal is not None and not told.internal and not told.external:
+        if told.refusal is not None and not told.pages:
             self._missing(ask, table, offers, now)
             return False
         if table.page is not None:
             offers.note_present(table.page.path)
-        if offers.are_links_barred(now):
-            return False
-        for path, sample in told.samples.items():
-            self._tables += 1
-            if len(self._samples) < _MOST_SAMPLES and (self._tables <= _LOOKED_AT or self._tables % _ONE_IN == 0):
-                self._samples[path] = sample
-        return True
+        return not offers.are_links_barred(now)
+
+    def expect(self, path: str, table: PageTable) -> None:
+        """A page will come of which a table told: of some it is seen whether that was true."""
+        from parcahyd.pipeline.crawl_worker.table_links import sample_of
+
+        self._tables += 1
+        if len(self._samples) < _MOST_SAMPLES and (self._tables <= _LOOKED_AT or self._tables % _ONE_IN == 0):
+            self._samples[path] = sample_of(table, self.origin)
 
     def _missing(self, ask: Ask, table: TableAsk, offers: Offers, now: float) -> None:
         """It is not there, is no table, or lies elsewhere, which counts as much."""

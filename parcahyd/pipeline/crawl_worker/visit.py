@@ -42,6 +42,7 @@ from parcahyd.rules.robots import Robots
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.fragments import Fragments
+    from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = ["Aside", "Then", "Visit"]
 
@@ -251,7 +252,7 @@ class Visit:
             return None
         if self._local_q:
             return self.tables.ask_first(len(self._local_q), now)
-        return self.tables.ask_when_dry(now) if self._has_time_to_spare else None
+        return self.tables.ask_when_dry(now) if self.tables.on_the_wire and self._has_time_to_spare else None
 
     def _next_page(self, rules: Robots, now: float) -> Ask | None:
         tables, after_table = self.tables, self._after_table
@@ -516,21 +517,24 @@ class Visit:
     # --- tables --------------------------------------------------------------------------------------------------------
 
     def _table_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        next_page = self.ready.item if self.ready is not None else self._after_table
-        waiting = self._local_q if next_page is None else (next_page, *self._local_q)
-        reader = self.tables.answered(ask, result, failed is not None, waiting, now)
+        reader = self.tables.answered(ask, result, failed is not None, now)
         if reader is not None and reader.is_long:
             self.being_read += 1
             self._aside(reader.read_aside, partial(self._table_was_read, ask))
         elif reader is not None:
-            self._hints.table_came(ask, reader.read(), self._pages_left, now)
+            self._take_hints(ask, reader.read(), now)
 
     def _table_was_read(self, ask: Ask, reading: Reading | None, error: Exception | None, now: float) -> str:
         self.being_read -= 1
         if reading is None or reading.told is None:
             return self.stumbled(ask, error or Exception("nothing was read"), now)
-        self._hints.table_came(ask, reading.told, self._pages_left, now)
+        self._take_hints(ask, reading.told, now)
         return ""
+
+    def _take_hints(self, ask: Ask, told: Told, now: float) -> None:
+        next_page = self.ready.item if self.ready is not None else self._after_table
+        waiting = [*self._local_q] if next_page is None else [next_page, *self._local_q]
+        self._hints.table_came(ask, told, waiting, self._pages_left, now)
 
     # --- tables of variable information -------------------------------------------------------------------------------
 
