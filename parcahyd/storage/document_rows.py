@@ -36,7 +36,10 @@ class DocumentRows:
         self._delete_volatile = writer.statements["document_rows.delete_volatile"]
 
     def share(self, pages: Iterable[PackedPage]) -> dict[bytes, int]:
-        """The document of each page by its SHA-256; those that are new are added."""
+        """The document of each page by its SHA-256; those that are new are added.
+
+        A skeleton that is there already gets links and summary of the newest version that has it: they are of the whole.
+        """
         bodies = {packed.sha256: packed for packed in pages if packed.sha256}
         if not bodies:
             return {}
@@ -45,18 +48,25 @@ class DocumentRows:
         new: list[tuple[Any, ...]] = []
         tables: list[tuple[Any, ...]] = []
         summaries: list[tuple[Any, ...]] = []
+        stale: list[tuple[int]] = []
         for sha256, packed in bodies.items():
             if sha256 in found:
-                continue
-            found[sha256] = number = self._writer.new_id("documents")
-            page = packed.page
-            kind = (plain(page.media_type), plain(page.charset), plain(packed.title), plain(packed.language))
-            new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
+                if packed.whole is None:
+                    continue
+                number = found[sha256]
+                stale.append((number,))
+            else:
+                found[sha256] = number = self._writer.new_id("documents")
+                page = packed.page
+                kind = (plain(page.media_type), plain(page.charset), plain(packed.title), plain(packed.language))
+                new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
             if packed.packed_links:
                 tables.append((number, packed.packed_links))
             if packed.packed_summary:
                 summaries.append((number, packed.packed_summary))
         self._writer.many(self._insert, new)
+        self._writer.many(self._delete_links, stale)
+        self._writer.many(self._delete_summary, stale)
         self._writer.many(self._insert_links, tables)
         self._writer.many(self._insert_summary, summaries)
         return found

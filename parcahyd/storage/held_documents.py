@@ -65,15 +65,16 @@ class HeldDocuments:
         return tuple(urls), used
 
     def _held(self, row: Any) -> Held | None:
-        fetch, document, sha256, _, *fact = row
+        fetch, document, sha256, _, media_type, charset, headers, *fact = row
         try:
             packed, length = self._versions.packed(document)
             parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.work.CompressionLevel)
         except Damaged:  # The whole document will do; `verify` says what is wrong.
             return None
-        return Held(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact))
+        kind = (media_type, charset, bytes(headers))
+        return Held(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
 
 
 def _size(held: Held) -> int:
     """What it weighs in a message, roughly."""
-    return len(held.skeleton) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)
+    return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

@@ -374,7 +374,7 @@ class PageBatch:
                 meant[record.site, key] = record
                 if row.fetch_id is not None:
                     fetches.append(row.fetch_id)
-                    if record.table is not None:
+                    if record.table is not None or record.is_table_gone:
                         tables[row.fetch_id] = record.table
         histories = self._histories.of(meant)
         rows = []

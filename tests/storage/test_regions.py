@@ -19,7 +19,7 @@ from parcahyd.storage import held_documents
 from parcahyd.storage.held_documents import PAIR_BYTES
 from parcahyd.storage.packing import Damaged, PackedPage, PackedRegion, pack
 from parcahyd.storage.parts import parts_of, whole_of
-from parcahyd.storage.tables import documents, fetches, learned, tvis, volatile
+from parcahyd.storage.tables import documents, fetches, learned, links, summaries, tvis, volatile
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
@@ -277,7 +277,8 @@ def test_what_is_held_goes_round(desk: Desk, mode: str) -> None:
     found = held["/"]
     assert found is not None
     whole = fingerprint(b"<b>12:00</b>").sha256
-    assert found == Held(found.skeleton, 7, whole, (("r1", 3, b"12:00"),), FACT)
+    kind = ("text/html", "", b"Content-Type: text/html\r\n")
+    assert found == Held(found.skeleton, 7, whole, (("r1", 3, b"12:00"),), FACT, *kind)
     assert zlib.decompress(found.skeleton) == b"<b></b>"
     desk.write(desk.unchanged(pair, "/", table=TableFact('"t2"', "", 0, 3)), desk.unchanged(pair, "/plain"))
     desk.over(pair)
@@ -347,3 +348,32 @@ def test_damage_is_not_held(doomed_desk: Desk) -> None:
         connection.execute(volatile.update().values(content=b"nonsense"))
     assert [url.held for url in _again(desk).urls] == [None]
     assert [finding.kind for finding in desk.findings()] == ["fetch-damaged"]
+
+
+def test_links_are_those_of_the_newest_version(desk: Desk) -> None:
+    _begin(desk)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(_page(desk, pair, "/", "<b>", "12:00", "</b>", links=b"a\t/old\n", summary=b"old"))
+    desk.over(pair)
+    pair = _again(desk)
+    desk.write(_page(desk, pair, "/", "<b>", "13:00", "</b>", links=b"a\t/new\n", summary=b""))
+    desk.over(pair)
+    assert [zlib.decompress(row["content"]) for row in desk.rows(links)] == [b"a\t/new\n"]
+    assert desk.rows(summaries) == []
+
+
+def test_a_table_that_is_gone_is_not_held(desk: Desk) -> None:
+    _begin(desk)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(_page(desk, pair, "/", "<b>", "12:00", "</b>"))
+    desk.over(pair)
+    pair = _again(desk)
+    desk.write(desk.unchanged(pair))
+    desk.over(pair)
+    pair = _again(desk)
+    assert pair.urls[0].held is not None
+    desk.write(desk.unchanged(pair, is_table_gone=True))
+    desk.over(pair)
+    assert _again(desk).urls[0].held is None

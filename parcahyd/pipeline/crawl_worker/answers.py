@@ -11,7 +11,9 @@ from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.retries import REDIRECTS, Failure
 from parcahyd.rules.robots import MAX_ROBOTS
 
-__all__ = ["location", "read_robots", "stale_robots"]
+__all__ = ["location", "read_robots", "sendable", "stale_robots", "validating"]
+
+_LONGEST_VALIDATOR = 1000
 
 
 def location(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
@@ -46,3 +48,14 @@ def stale_robots(fact: RobotsFact, before: RobotsFact | None, work: WorkConf) ->
     text = before.text if before is not None else b""
     detail = f"not read for {(fact.fetched_at - since) / 86400:.0f} days: {fact.detail}"
     return RobotsFact(RobotsStatus.STALE, text, fact.fetched_at, fact.fetched_at + work.RobotsTtl, detail, since)
+
+
+def sendable(validator: str) -> str:
+    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
+    return validator if len(validator) <= _LONGEST_VALIDATOR and validator.isascii() and validator.isprintable() else ""
+
+
+def validating(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
+    """The headers that ask for nothing where what these validators stand for is current."""
+    match = (("If-None-Match", etag),) if etag else ()
+    return (*match, ("If-Modified-Since", modified)) if modified else match

@@ -14,6 +14,8 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member, Summary
 from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import DueUrl, TableFact
 from parcahyd.rules.directives import NO_DIRECTIVES, Directive, header_directives
 from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
@@ -23,7 +25,16 @@ from parcahyd.rules.robots import product_token
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
-__all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
+__all__ = [
+    "DocumentReader",
+    "DocumentTools",
+    "Page",
+    "Parts",
+    "Reading",
+    "is_sitemap",
+    "is_xml",
+    "wish_not_to_be_kept",
+]
 
 _ON_THE_SPOT = 64 * 1024
 """Bytes of XML that do not hold up the event loop."""
@@ -76,6 +87,31 @@ class Reading(NamedTuple):
     """What was read was no document but a table of links."""
 
 
+class Page(NamedTuple):
+    """A document in hand that was read."""
+
+    item: DueUrl
+    result: DownloadResult
+    media_type: str
+    reading: Reading
+    asked: Directive
+    """What it asks of robots."""
+    at: float
+    """When it came."""
+
+
+class Parts(NamedTuple):
+    """What a table of variable information tells of a document: nothing where there is none."""
+
+    regions: tuple[tuple[str, int, int], ...] = ()
+    """ID, begin and end."""
+    table: TableFact | None = None
+    before: bytes | None = None
+    """The stored version of which this one was made, and whose links are known."""
+    headers: bytes = b""
+    """Those that the stored version came with."""
+
+
 class DocumentReader:
     """Reads the documents of one worker."""
 
@@ -97,18 +133,31 @@ class DocumentReader:
         """Whether anything is looked for in documents of this type that is not read on the spot."""
         return (
             is_sitemap
-            or _is_xml(media_type)
+            or is_xml(media_type)
             or (self._is_full and self._tools.summarizers.can_read(media_type))
             or (self._work.Expand and self._tools.expanders.can_expand(media_type))
         )
 
     def is_slow(self, media_type: str, size: int) -> bool:
         """Whether such a document is read beside the event loop."""
-        return size > _ON_THE_SPOT or not _is_xml(media_type) or self._is_full or self._work.Expand
+        return size > _ON_THE_SPOT or not is_xml(media_type) or self._is_full or self._work.Expand
 
     def read_html(self, body: bytes, charset: str) -> Reading:
         links = read_links(body, charset)
         return Reading(links.charset, links)
+
+    def newer_links(self, links: PageLinks, before: bytes, media_type: str, charset: str) -> PageLinks:
+        """The links of a document without those that stood in its version before, whose regions alone have changed."""
+        if self.is_quick(media_type):
+            known = read_links(before, charset)
+        elif self.is_slow(media_type, len(before)):
+            return links
+        else:
+            known = _read_other(before, media_type, charset, False).links or links
+        if known.base != links.base:
+            return links
+        tags = {tag: found for tag, found in links.tags.items() if tag not in known.tags}
+        return PageLinks(links.charset, links.base, tags, links.table, links.robots)
 
     def read(self, body: bytes, media_type: str, charset: str, url: str, is_sitemap: bool) -> Reading:
         """Everything that settings want of a document; may take seconds."""
@@ -158,7 +207,8 @@ def is_sitemap(path: str, media_type: str) -> bool:
     return media_type == "application/gzip" and ("sitemap" in path or path.endswith(".xml.gz"))
 
 
-def _is_xml(media_type: str) -> bool:
+def is_xml(media_type: str) -> bool:
+    """Whether documents of this type are XML, XHTML included."""
     return media_type in _XML or media_type.endswith("+xml")
 
 
@@ -166,14 +216,14 @@ def _read_other(body: bytes, media_type: str, charset: str, is_sitemap: bool) ->
     from parcahyd.rules.sitemap import Kind, read_sitemap
     from parcahyd.rules.xml_links import read_xml_links
 
-    if is_sitemap or (_is_xml(media_type) and media_type != _XHTML):
+    if is_sitemap or (is_xml(media_type) and media_type != _XHTML):
         sitemap = read_sitemap(body, media_type, charset)
         if sitemap.kind is not Kind.NONE:
             sink = Sink()
             for location, _ in (*sitemap.children, *sitemap.entries):
                 sink.add("link", location, sink.follow)
             return Reading(charset, collected(sink, charset), sitemaps=tuple(location for location, _ in sitemap.children))
-    if not _is_xml(media_type):
+    if not is_xml(media_type):
         return Reading(charset)
     links = read_xml_links(body, charset)
     return Reading(links.charset, links)

@@ -155,6 +155,11 @@ class Tables:
 
     # --- for whoever refreshes by tables of variable information -------------------------------------------------------
 
+    @property
+    def has_offers(self) -> bool:
+        """Whether the site says anything of tables; where it does not, nothing need be asked of it."""
+        return self._offers is not None
+
     def tvi_of(self, path: str) -> str | None:
         """The path on this site where a document's table of variable information is declared to be."""
         return None if self._offers is None else self._offers.tvi_of(path)
@@ -197,7 +202,7 @@ class Tables:
 
     def heard(self, ask: Ask, result: DownloadResult) -> None:
         """Any request has ended."""
-        page = ask.item
+        page = ask.item if ask.kind is AskKind.PAGE else None
         if page is not None:
             self.on_the_wire.pop(page.key, None)
         if result.fault is None:

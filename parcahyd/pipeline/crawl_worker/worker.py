@@ -32,6 +32,8 @@ __all__ = ["CrawlWorker"]
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_IN_LINE = 60.0
 """Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
+_WHOLE = frozenset((AskKind.PAGE, AskKind.FRAGMENT))
+"""What is of no use in part."""
 _SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 
 
@@ -150,6 +152,7 @@ class CrawlWorker:
             self._documents,
             self._emit,
             lambda read, then: self._read_aside(visit, read, then),
+            self._is_short,
             now,
         )
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
@@ -167,6 +170,11 @@ class CrawlWorker:
             visit.stop()
         self._go_on(visit, now)
 
+    def _is_short(self) -> bool:
+        """Whether pages would have to wait for requests that can be done without: records are not taken, or others need the
+        connections."""
+        return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
+
     def _go_on(self, visit: Visit, now: float) -> None:
         """Put the visit in line if it has something to ask, or end it."""
         if visit.ready is None:
@@ -177,15 +185,15 @@ class CrawlWorker:
 
     def _start(self, visit: Visit) -> None:
         ask = visit.started()
-        is_page = ask.kind is AskKind.PAGE
+        has_secrets = ask.table is None and ask.kind is not AskKind.FRAGMENT
         request = DownloadRequest(
             url=visit.origin + ask.path,
             address=visit.address,
             port=visit.pair.port,
             headers=visit.headers(ask),
-            max_bytes=self._work.MaxBytes if is_page else ask.max_bytes,
-            options=visit.settings.options if ask.table is None else without_secrets(visit.settings).options,
-            cut=not is_page,
+            max_bytes=self._work.MaxBytes if ask.kind is AskKind.PAGE else ask.max_bytes,
+            options=visit.settings.options if has_secrets else without_secrets(visit.settings).options,
+            cut=ask.kind not in _WHOLE,
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3

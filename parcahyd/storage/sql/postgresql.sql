@@ -429,7 +429,7 @@ WHERE fetches.id IN (SELECT each_ids.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 
 -- version_rows.with_table (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
+SELECT urls.site_id, urls.key, urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, documents.media_type, documents.charset, fetches.headers, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key JOIN tvis ON tvis.fetch_id = urls.fetch_id JOIN fetches ON fetches.id = urls.fetch_id JOIN documents ON documents.id = urls.document_id;
 
 -- version_rows.document (document)

@@ -426,7 +426,7 @@ WHERE fetches.id IN (SELECT each_ids.value
 FROM json_each(?) AS each_ids);
 
 -- version_rows.with_table (pairs)
-SELECT urls.site_id, urls."key", urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
+SELECT urls.site_id, urls."key", urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, documents.media_type, documents.charset, fetches.headers, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key" JOIN tvis ON tvis.fetch_id = urls.fetch_id JOIN fetches ON fetches.id = urls.fetch_id JOIN documents ON documents.id = urls.document_id;
 

@@ -20,7 +20,8 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
     )
     with_table = select(
         *(urls.c.site_id, urls.c.key, urls.c.fetch_id, urls.c.document_id, fetches.c.sha256),
-        *(func.length(documents.c.body).label("size"), tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges),
+        *(func.length(documents.c.body).label("size"), documents.c.media_type, documents.c.charset, fetches.c.headers),
+        *(tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges),
     )
     return {
         "of": Definition(
