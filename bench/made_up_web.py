@@ -12,7 +12,21 @@ from functools import lru_cache
 from parcahyd.augment.bundle import write_bundle
 from parcahyd.augment.of_document import tol_of
 
-__all__ = ["HOME", "MAIN", "OFFERS", "SHAPES", "Host", "Sizes", "Web", "offer", "tables_of", "web_of"]
+__all__ = [
+    "HOME",
+    "MAIN",
+    "OFFERS",
+    "SHAPES",
+    "Host",
+    "Sizes",
+    "Web",
+    "chain_of",
+    "offer",
+    "tables_of",
+    "tree_of",
+    "web_of",
+    "with_outside",
+]
 
 Host = dict[str, bytes]
 """Documents by path."""
@@ -26,7 +40,6 @@ MAIN = "h0.web.test"
 OFFERS = ("nothing", "tables", "bundle", "both")
 """What every host of a web offers: a table of links beside each page, one bundle of them, or both."""
 _BUNDLE = "/site.TOL"
-_OUTSIDE_PAGES = 4
 _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
 
 
@@ -68,7 +81,8 @@ def _chain(length: int) -> list[list[str]]:
     return [[HOME, *([_path(number + 1)] if number + 1 < length else [])] for number in range(length)]
 
 
-def _tree(branches: int, depth: int) -> list[list[str]]:
+def tree_of(branches: int, depth: int) -> list[list[str]]:
+    """The links of each page of a tree."""
     pages = sum(branches**level for level in range(depth + 1))
     below = [range(number * branches + 1, number * branches + branches + 1) for number in range(pages)]
     return [[HOME, *(_path(child) for child in children if child < pages)] for children in below]
@@ -78,16 +92,21 @@ def _wide(leaves: int) -> list[list[str]]:
     return [[_path(number) for number in range(1, leaves + 1)], *[[HOME]] * leaves]
 
 
+def chain_of(length: int, sizes: Sizes) -> Web:
+    """One host, whose pages lead from one to the next."""
+    return {MAIN: _host(MAIN, _chain(length), sizes)}
+
+
 def _chain_web(sizes: Sizes) -> Web:
-    return {MAIN: _host(MAIN, _chain(60), sizes)}
+    return chain_of(60, sizes)
 
 
 def _tree_web(sizes: Sizes) -> Web:
-    return {MAIN: _host(MAIN, _tree(4, 3), sizes)}
+    return {MAIN: _host(MAIN, tree_of(4, 3), sizes)}
 
 
 def _deep_tree_web(sizes: Sizes) -> Web:
-    return {MAIN: _host(MAIN, _tree(2, 6), sizes)}
+    return {MAIN: _host(MAIN, tree_of(2, 6), sizes)}
 
 
 def _wide_web(sizes: Sizes) -> Web:
@@ -96,11 +115,15 @@ def _wide_web(sizes: Sizes) -> Web:
 
 def _outside_web(sizes: Sizes) -> Web:
     """A tree of 21 pages, each of which leads to another host of five pages: home, and a chain of two twice."""
-    links = _tree(4, 2)
-    web = {MAIN: _host(MAIN, [[*own, f"http://{_name(number)}/index.html"] for number, own in enumerate(links, 1)], sizes)}
-    outside = [[_path(1), _path(2)], [_path(3)], [_path(_OUTSIDE_PAGES)], [HOME], [HOME]]
-    web |= {_name(number): _host(_name(number), outside, sizes) for number in range(1, len(links) + 1)}
-    return web
+    return with_outside(tree_of(4, 2), [[_path(1), _path(2)], [_path(3)], [_path(4)], [HOME], [HOME]], sizes)
+
+
+def with_outside(inside: list[list[str]], outside: list[list[str]], sizes: Sizes, port: int = 80) -> Web:
+    """A main host each of whose pages leads to another host, too."""
+    end = f":{port}{HOME}" if port != 80 else HOME
+    main = [[*links, f"http://{_name(number)}{end}"] for number, links in enumerate(inside, 1)]
+    others = {_name(number): _host(_name(number), outside, sizes) for number in range(1, len(inside) + 1)}
+    return {MAIN: _host(MAIN, main, sizes), **others}
 
 
 SHAPES: dict[str, Callable[[Sizes], Web]] = {
@@ -117,11 +140,11 @@ wide: 101 pages, one link deep; outside: 21 pages that lead to 21 other hosts of
 # --- offers --------------------------------------------------------------------------------------------------------------
 
 
-def tables_of(host: Host) -> dict[str, bytes]:
-    """The table of links of each page of a host, by the page's path."""
+def tables_of(host: Host, *, in_bundle: bool = False) -> dict[str, bytes]:
+    """The table of links of each page of a host, by the page's path: as it stands beside it, or in a bundle at the root."""
     made = {}
     for path, document in host.items():
-        table = tol_of(document, path[1:])  # All pages are at the root, and so is the bundle: one reference serves both.
+        table = tol_of(document, path[1:] if in_bundle else path.rpartition("/")[2])
         assert isinstance(table, bytes), f"{path}: {table}"
         made[path] = table
     return made
@@ -130,14 +153,13 @@ def tables_of(host: Host) -> dict[str, bytes]:
 def _offered(host: Host, what: str) -> Host:
     if what == "nothing":
         return {**host, "/robots.txt": b"User-agent: *\nDisallow: /private/\n"}
-    tables = tables_of(host)
     fields, files = ["1", "scope=/"], dict(host)
     if what in ("tables", "both"):
         fields.append("tol={stem}.TOL")
-        files |= {f"{path.removesuffix('.html')}.TOL": table for path, table in tables.items()}
+        files |= {f"{path.removesuffix('.html')}.TOL": table for path, table in tables_of(host).items()}
     if what in ("bundle", "both"):
         fields.append(f"bundle={_BUNDLE}")
-        bundle = write_bundle(tables.values())
+        bundle = write_bundle(tables_of(host, in_bundle=True).values())
         assert isinstance(bundle, bytes), bundle
         files[_BUNDLE] = bundle
     files["/robots.txt"] = f"User-agent: *\nDisallow: /private/\n# Augment: {'; '.join(fields)}\n".encode()
