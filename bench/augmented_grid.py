@@ -33,7 +33,9 @@ Eager = Literal["never", "auto", "always"]
 EAGER: tuple[Eager, ...] = ("never", "auto", "always")
 TOLERANCE = 1.02
 """How much longer "auto" may take than "never"."""
-_MEGABIT = 125_000.0
+_SLOW = 2 * 125_000.0
+LINES = {"2 Mbit/s": (_SLOW, False), "2 Mbit/s, shared": (_SLOW, True), "unlimited": (inf, False)}
+"""By name: bytes per second, and whether all connections share them."""
 
 
 class Case(NamedTuple):
@@ -42,13 +44,14 @@ class Case(NamedTuple):
     shape: str
     size: int
     latency: float
-    bandwidth: float
+    line: str
+    """One of LINES."""
     connections: int
     delay: float
 
     def __str__(self) -> str:
         return (
-            f"{self.shape}, {self.size // 1000} kB, {self.latency * 1000:g} ms, {_told_bandwidth(self.bandwidth)}, "
+            f"{self.shape}, {self.size // 1000} kB, {self.latency * 1000:g} ms, {self.line}, "
             f"{_plural(self.connections, 'connection')}, delay {self.delay:g} s"
         )
 
@@ -59,7 +62,7 @@ class Grid(NamedTuple):
     shapes: Sequence[str] = tuple(SHAPES)
     sizes: Sequence[int] = (5_000, 50_000, 500_000)
     latencies: Sequence[float] = (0.0, 0.02, 0.1)
-    bandwidths: Sequence[float] = (2 * _MEGABIT, inf)
+    lines: Sequence[str] = tuple(LINES)
     connections: Sequence[int] = (1, 8, 64)
     delays: Sequence[float] = (0.0, 1.0)
 
@@ -68,7 +71,7 @@ class Grid(NamedTuple):
 
 
 GRID = Grid()
-REDUCED = Grid(sizes=(5_000, 50_000), latencies=(0.1,), bandwidths=(2 * _MEGABIT,), connections=(1, 8))
+REDUCED = Grid(sizes=(5_000, 50_000), latencies=(0.1,), lines=("2 Mbit/s", "2 Mbit/s, shared"), connections=(1, 8))
 
 
 class Cell(NamedTuple):
@@ -98,7 +101,7 @@ def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
         for case in cases:
             if (case.shape, case.size) != (shape, size):
                 continue
-            line = Line(case.latency, case.bandwidth)
+            line = Line(case.latency, *LINES[case.line])
             for what in OFFERS:
                 yield Cell(case, what, {eager: crawl(webs[what], line, _work(case, eager)) for eager in EAGER})
         if progress:
@@ -106,10 +109,6 @@ def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
 
 
 # --- the report ----------------------------------------------------------------------------------------------------------
-
-
-def _told_bandwidth(bandwidth: float) -> str:
-    return "unlimited" if bandwidth == inf else f"{bandwidth / _MEGABIT:g} Mbit/s"
 
 
 def _plural(count: int, noun: str) -> str:
@@ -153,14 +152,14 @@ def _seconds(cell: Cell, eager: Eager) -> str:
     return f"{cell.crawled[eager].seconds:.1f} ({cell.crawled[eager].requests})"
 
 
-def _by_case(found: Iterable[Cell], delay: float, latency: float, bandwidth: float) -> Iterator[str]:
+def _by_case(found: Iterable[Cell], delay: float, latency: float, line: str) -> Iterator[str]:
     """Seconds and requests of all cases of one line and delay."""
     heading = ["shape", "page", "connections", "never"]
     columns = [(what, eager) for what in OFFERS[1:] for eager in EAGER[1:]]
     heading += [f"{what}, {eager}" for what, eager in columns]
     rows: dict[Case, dict[str, Cell]] = {}
     for cell in found:
-        if (cell.case.delay, cell.case.latency, cell.case.bandwidth) == (delay, latency, bandwidth):
+        if (cell.case.delay, cell.case.latency, cell.case.line) == (delay, latency, line):
             rows.setdefault(cell.case, {})[cell.offer] = cell
     return table(
         heading,
@@ -206,9 +205,9 @@ def _report(found: Sequence[Cell], command: str) -> str:
     for delay in (0.0, 1.0):
         lines += [
             "",
-            f"Seconds (requests) with {2:g} Mbit/s for each connection, 100 ms, delay {delay:g} s:",
+            f"Seconds (requests) with 2 Mbit/s for each connection, 100 ms, delay {delay:g} s:",
             "",
-            *_by_case(found, delay, 0.1, 2 * _MEGABIT),
+            *_by_case(found, delay, 0.1, "2 Mbit/s"),
         ]
     return "\n".join(lines)
 
@@ -239,7 +238,7 @@ def main() -> None:
         for delay in (0.0, 1.0):
             file = cast(Path, chosen.report).with_name(f"{chosen.report.stem}-delay{delay:g}.svg")
             title = f"Simulated crawls: 50 kB pages, 100 ms, 2 Mbit/s, 8 connections, delay {delay:g} s"
-            file.write_text(_picture(found, Case("", 50_000, 0.1, 2 * _MEGABIT, 8, delay), title), encoding="utf-8")
+            file.write_text(_picture(found, Case("", 50_000, 0.1, "2 Mbit/s", 8, delay), title), encoding="utf-8")
             pictures.append(f"![{title}]({file.name})")
         write_section(chosen.report, "grid", "\n\n".join([text, *pictures]), "What augmented hypertext wins and costs")
     else:

@@ -40,6 +40,9 @@ MAIN = "h0.web.test"
 OFFERS = ("nothing", "tables", "bundle", "both")
 """What every host of a web offers: a table of links beside each page, one bundle of them, or both."""
 _BUNDLE = "/site.TOL"
+_GOLDEN = 0.618034
+_TEXT = 2_000
+_COMMENT = b"<!--%b-->"
 _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
 
 
@@ -55,18 +58,19 @@ def _name(host: int) -> str:
 def _words() -> bytes:
     """Text enough to cut pages from."""
     chance = random.Random(1)
-    lines = [" ".join("".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(14)) for _ in range(12_000)]
+    lines = [" ".join("".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(14)) for _ in range(3_000)]
     return "\n".join(lines).encode()
 
 
 def _page(title: str, links: Sequence[str], size: int) -> bytes:
-    """A page of about this size; its links come after its text, as most do."""
+    """A page of about this size; its links come after its text, as most do. Most of it is a comment: bytes that cost no CPU."""
     anchors = "".join(f'<li><a href="{link}">{link}</a></li>\n' for link in links)
     head = f'<!DOCTYPE html>\n<html lang="la"><head><meta charset="utf-8"><title>{title}</title></head>\n<body>\n<p>'
     foot = f"</p>\n<ul>\n{anchors}</ul></body></html>\n"
-    room = max(0, size - len(head) - len(foot))
+    room = max(0, size - len(head) - len(foot) - len(_COMMENT % b""))
     begin = random.Random(title).randrange(100_000)
-    return head.encode() + _words()[begin : begin + room] + foot.encode()
+    text = _words()[begin : begin + min(room, _TEXT)]
+    return head.encode() + text + _COMMENT % (b"." * (room - len(text))) + foot.encode()
 
 
 def _host(name: str, links: Sequence[Sequence[str]], sizes: Sizes) -> Host:
@@ -172,5 +176,8 @@ def offer(web: Web, what: str) -> Web:
 
 
 def web_of(shape: str, size: int, what: str) -> Web:
-    """A web of one of the shapes, of pages of one size."""
-    return offer(SHAPES[shape](lambda _: size), what)
+    """A web of one of the shapes, of pages from half to one and a half times this size.
+
+    Pages that are all alike would make connections march in step, which no real site does.
+    """
+    return offer(SHAPES[shape](lambda number: int(size * (0.5 + (number + 1) * _GOLDEN % 1))), what)

@@ -1,7 +1,7 @@
 """A network without wires: the downloader port on a clock that jumps from event to event.
 
-A connection to a new address costs one round trip, each request another, and then the answer comes at the connection's own
-bandwidth. Connections are kept. There is no slow start, no loss, and nothing that connections share.
+A new connection costs one round trip, each request another, and then the answer comes: at the connection's own bandwidth, or at
+an equal share of one that all connections have together. Connections are kept. There is no slow start and no loss.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Line:
     latency: float
     """Seconds of a round trip."""
     bandwidth: float = inf
-    """Bytes per second of each connection."""
+    """Bytes per second of each connection, or of all."""
+    is_shared: bool = False
 
 
 class SimulatedClock:
@@ -58,6 +59,45 @@ class SimulatedClock:
             happen()
 
 
+class _Pipe:
+    """Answers that share one bandwidth, each the same part of it."""
+
+    def __init__(self, clock: SimulatedClock, bandwidth: float) -> None:
+        self._clock = clock
+        self._bandwidth = bandwidth
+        self._each = 0.0
+        """Bytes that everybody who was there from the beginning has got so far."""
+        self._at = clock.time
+        self._waiting: list[tuple[float, int, Callable[[], None]]] = []
+        self._sequence = 0
+
+    def add(self, size: int, arrived: Callable[[], None]) -> None:
+        self._advance()
+        self._sequence += 1
+        heappush(self._waiting, (self._each + size, self._sequence, arrived))
+        self._plan()
+
+    def _advance(self) -> None:
+        if self._waiting:
+            self._each += (self._clock.time - self._at) * self._bandwidth / len(self._waiting)
+        self._at = self._clock.time
+
+    def _plan(self) -> None:
+        """The next to arrive, as things are; whoever is added before then plans anew."""
+        if self._waiting:
+            wanted, plan = self._waiting[0][0] - self._each, self._sequence
+            self._clock.at(self._clock.time + max(0.0, wanted) * len(self._waiting) / self._bandwidth, lambda: self._due(plan))
+
+    def _due(self, plan: int) -> None:
+        if plan != self._sequence:
+            return
+        self._advance()
+        self._sequence += 1
+        _, _, arrived = heappop(self._waiting)
+        self._plan()
+        arrived()
+
+
 class SimulatedNetwork:
     """Serves a web; counts requests by what was asked for, and bytes of answers."""
 
@@ -71,6 +111,7 @@ class SimulatedNetwork:
         self._clock = clock
         self._web = web
         self._line = line
+        self._pipe = _Pipe(clock, line.bandwidth)
         self._idle = Counter[str]()
         """Connections that nobody uses, by address."""
 
@@ -81,14 +122,17 @@ class SimulatedNetwork:
         else:
             seconds += self._line.latency
         result = self._answer(request)
-        seconds += (_HEADER_BYTES + len(result.body)) / self._line.bandwidth
+        size = _HEADER_BYTES + len(result.body)
 
         def arrived() -> None:
             self._idle[request.address] += 1
             result.elapsed = self._clock.time - began
             done(result)
 
-        self._clock.at(began + seconds, arrived)
+        if self._line.is_shared:
+            self._clock.at(began + seconds, lambda: self._pipe.add(size, arrived))
+        else:
+            self._clock.at(began + seconds + size / self._line.bandwidth, arrived)
 
     def cancel_all(self) -> None:
         raise NotImplementedError("simulated crawls run to their end")
