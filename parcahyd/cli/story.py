@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from parcahyd.cli.remedies import remedy
+from parcahyd.cli.table_lines import table_lines
 from parcahyd.cli.wording import due, moment, plain, plural, span
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import Reason
@@ -43,6 +44,7 @@ def story_lines(
         yield from _state(story)
     yield _line("scope", _scope(url, site, configuration))
     yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
+    yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
     if story is None:
         yield _line("to add it", f"parcahyd run --seed {url}")
@@ -93,6 +95,14 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     verdict = "allowed" if robots.allows(url) else "forbidden"
     token = product_token(configuration.work.UserAgent)
     return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
+
+
+def _tables(url: str, site: UrlStory | None, configuration: Configuration, now: float) -> Iterator[str]:
+    if site is None or site.robots is None:
+        return
+    sentences = table_lines(url, site.robots.text, site.augmentation, configuration.work.Eager, now)
+    for number, sentence in enumerate(sentences):
+        yield _line("" if number else "tables", sentence)
 
 
 def _address(url: str, site: UrlStory | None, configuration: Configuration, now: float) -> Iterator[str]:

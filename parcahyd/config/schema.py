@@ -203,6 +203,20 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _says("Which wishes of pages (meta robots, X-Robots-Tag) are obeyed; docs/documents.md says how."),
     ] = ("noindex", "nofollow", "noarchive")
     Sitemaps: Annotated[bool, _says("Read the sitemaps that robots.txt names, before the pages.")] = True
+    Eager: Annotated[
+        Literal["auto", "always", "never"],
+        _says(
+            'Ask for the tables of links that a site declares, to know links before their documents: "auto", where that saves '
+            'time; "always", before every document; "never".'
+        ),
+    ] = "auto"
+    Probe: Annotated[
+        Literal["declared", "well-known", "blind"],
+        _says(
+            'How tables are looked for: "declared", where robots.txt or a page names them; "well-known", by one more request '
+            'for each site; "blind", by asking for a table beside each page, until three are missing.'
+        ),
+    ] = "declared"
     HostDelay: Annotated[_Seconds, _says("Seconds between two requests to one host.")] = 1.0
     HostConnections: Annotated[_Count, _says("How many requests to one host may be under way at once.")] = 1
     AddressDelay: Annotated[

@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.core.ports import GENERAL, RequestOptions
 
-__all__ = ["HostRules", "HostSettings"]
+__all__ = ["HostRules", "HostSettings", "without_secrets"]
 
 _FROM_ENVIRONMENT = "env:"
 _PROXIES = ("http://", "https://", "socks5://")
@@ -30,6 +30,16 @@ class HostSettings(msgspec.Struct, frozen=True):
     """Of every request: User-Agent, Accept, and what the rule adds or replaces."""
     options: RequestOptions
     """GENERAL itself where nothing differs from it."""
+
+
+_HARMLESS = frozenset(("user-agent", "accept"))
+
+
+def without_secrets(settings: HostSettings) -> HostSettings:
+    """The same without cookies, credentials, and headers that a rule adds: for requests that nobody's login is meant for."""
+    options = msgspec.structs.replace(settings.options, credentials="", authentication="basic", cookies=False)
+    headers = tuple([header for header in settings.headers if header[0].lower() in _HARMLESS])
+    return msgspec.structs.replace(settings, headers=headers, options=GENERAL if options == GENERAL else options)
 
 
 class HostRules:

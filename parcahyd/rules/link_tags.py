@@ -12,12 +12,16 @@ from typing import Protocol
 
 from parcahyd.rules.directives import MAX_LENGTH, MAX_RULES, speaks_to_robots
 
-__all__ = ["CARRIERS", "MAX_HREF", "MAX_LINKS", "Carrier", "Sink"]
+__all__ = ["CARRIERS", "MAX_HREF", "MAX_LINKS", "MAX_TABLES", "Carrier", "Sink"]
 
 MAX_LINKS = 100_000
 """Links of one document; those after are not seen."""
 MAX_HREF = 65_536
 """Characters of a reference; a longer one is no link. It lies far above MaxUrlLength, which drops long URLs."""
+
+MAX_TABLES = 8
+"""Links of one document to tables; those after are not seen."""
+_MAX_TABLE_HREF = 2_048
 
 _SURROUNDING = "".join(map(chr, range(33)))
 _INSIDE = {ord(character): None for character in "\t\n\r"}
@@ -43,6 +47,7 @@ _EMBEDDED_RELATIONS = {
     "preload": "link",
     "modulepreload": "link",
 }
+_TABLE_RELATIONS = frozenset(("tol", "tvi", "augment"))
 
 
 class Carrier(Protocol):
@@ -60,7 +65,7 @@ class Sink:
     In a document that is not in UTF-8, `charset` is its encoding: the query of a reference is then given as it means there.
     """
 
-    __slots__ = ("base", "charset", "embedded", "follow", "lines", "robots")
+    __slots__ = ("base", "charset", "embedded", "follow", "lines", "robots", "tables")
 
     def __init__(self, charset: str = "") -> None:
         self.charset = charset
@@ -70,6 +75,8 @@ class Sink:
         self.lines: dict[str, None] = {}
         self.robots: list[tuple[str, str]] = []
         """Name and content of each meta that may speak to robots."""
+        self.tables: list[tuple[str, str]] = []
+        """Relation and reference of each `link` that leads to tables: tol, tvi or augment."""
 
     def add(self, kind: str, href: str | None, where: dict[str, None] | None, rel: str | None = None) -> None:
         if href is None or len(self.lines) >= MAX_LINKS:
@@ -119,7 +126,11 @@ def _of_link(sink: Sink, element: Carrier) -> None:
             if relation in known:
                 sink.add(known[relation], element.attr("href"), where)
                 return
-    sink.add("link", element.attr("href"), None)
+    href = element.attr("href")
+    sink.add("link", href, None)
+    if href and not _TABLE_RELATIONS.isdisjoint(relations) and len(href) <= _MAX_TABLE_HREF:
+        found = [(relation, _bare(href)) for relation in dict.fromkeys(relations) if relation in _TABLE_RELATIONS]
+        sink.tables += found[: MAX_TABLES - len(sink.tables)]
 
 
 def _of_meta(sink: Sink, element: Carrier) -> None:

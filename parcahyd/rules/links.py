@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
 from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
-from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, Carrier, Sink
+from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Carrier, Sink
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -64,22 +64,30 @@ class Found(NamedTuple):
     lines: bytes
     """Its lines of the table, each ended by LF."""
     is_rare: bool = False
-    """It holds a base, opens a form or speaks to robots."""
+    """It holds a base, opens a form, speaks to robots or leads to tables."""
     base: str | None = None
     opens_form: bool = False
     hangs_on_page: bool = False
     """A reference is empty or begins with a query: what it leads to depends on more than the document's directory."""
     robots: tuple[tuple[str, str], ...] = ()
     """Name and content of a meta that may speak to robots."""
+    tables: tuple[tuple[str, str], ...] = ()
+    """Relation and reference of a link to tables."""
 
 
 class PageLinks:
     """What a document says about other documents. References are raw, in document order."""
 
-    __slots__ = ("base", "charset", "robots", "table", "tags")
+    __slots__ = ("base", "charset", "robots", "table", "tables", "tags")
 
     def __init__(
-        self, charset: str, base: str, tags: dict[bytes, Found], table: bytes, robots: tuple[tuple[str, str], ...] = ()
+        self,
+        charset: str,
+        base: str,
+        tags: dict[bytes, Found],
+        table: bytes,
+        robots: tuple[tuple[str, str], ...] = (),
+        tables: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.charset = charset
         """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
@@ -94,6 +102,8 @@ class PageLinks:
         """
         self.robots = robots
         """Name and content of each meta that may speak to robots; empty on nearly every page."""
+        self.tables = tables
+        """Relation (tol, tvi, augment) and raw reference of each link to tables; empty on nearly every page."""
 
     def directives(self, token: str, now: float) -> Directive:
         """What the document itself asks of the robot with this product token; headers may ask for more."""
@@ -166,18 +176,20 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
     found = dict(zip(tags, map(_known.__getitem__, tags), strict=True))
     base = ""
     robots: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
     rare = [*compress(found, map(_is_rare, found.values()))]
     if rare:
         if _has_nested_form(tags, found, {raw for raw in rare if found[raw].opens_form}):
             return None
         base = next((href for raw in rare if (href := found[raw].base) is not None), "")
         robots = tuple([rule for raw in rare for rule in found[raw].robots][:MAX_RULES])
+        tables = tuple([link for raw in rare for link in found[raw].tables][:MAX_TABLES])
     blocks = dict.fromkeys(map(_lines_of, found.values()))
     table = b"".join(blocks)
     lines = table.count(b"\n")
     if lines >= len(blocks):  # Some tag has several lines, perhaps another's.
         table = b"".join(dict.fromkeys(table.splitlines(keepends=True)))
-    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table, robots)
+    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table, robots, tables)
 
 
 def _has_nested_form(tags: list[bytes], distinct: Iterable[bytes], openers: set[bytes]) -> bool:
@@ -202,17 +214,17 @@ def _found_in(raw: bytes) -> Found:
     if raw[0] == REFERENCE:
         href = raw[1:].decode("utf-8", "replace").replace("&amp;", "&")
         if _IS_PLAIN(href):
-            return _new_found(((href,), (), f"a\t{href}\n".encode(), False, None, False, href[0] == "?", ()))
+            return _new_found(((href,), (), f"a\t{href}\n".encode(), False, None, False, href[0] == "?", (), ()))
         sink.add("a", href, sink.follow)
     else:
         tag = _carrier(raw)
         CARRIERS[tag.tag](sink, tag)
         opens_form = tag.tag == "form"
     hangs = any(href[:1] in _HANGING for where in (sink.follow, sink.embedded) for href in where)
-    robots = tuple(sink.robots)
-    is_rare = opens_form or sink.base is not None or bool(robots)
+    robots, tables = tuple(sink.robots), tuple(sink.tables)
+    is_rare = opens_form or sink.base is not None or bool(robots) or bool(tables)
     follow, embedded = tuple(sink.follow), tuple(sink.embedded)
-    return _new_found((follow, embedded, _table(sink), is_rare, sink.base, opens_form, hangs, robots))
+    return _new_found((follow, embedded, _table(sink), is_rare, sink.base, opens_form, hangs, robots, tables))
 
 
 _IS_PLAIN = re.compile(r"[!-~]{1,1000}").fullmatch
@@ -292,7 +304,7 @@ def collected(sink: Sink, charset: str) -> PageLinks:
     # Keys that no scanned tag has: there, references stand as they were written, here as they are meant.
     tags = {_key("<follow ", href): Found((href,), (), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.follow}
     tags |= {_key("<embed ", href): Found((), (href,), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.embedded}
-    return PageLinks(charset, sink.base or "", tags, _table(sink), tuple(sink.robots))
+    return PageLinks(charset, sink.base or "", tags, _table(sink), tuple(sink.robots), tuple(sink.tables))
 
 
 def _key(kind: str, href: str) -> bytes:

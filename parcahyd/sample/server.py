@@ -10,6 +10,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Self, TypedDict
 
+from parcahyd.sample.tables import site_tables
+
 __all__ = ["REDIRECTS", "SampleServer", "site_files"]
 
 REDIRECTS = {"/opening-times": "/visit/hours.html", "/kettles": "/kettles/", "/news": "/news/", "/visit": "/visit/"}
@@ -20,6 +22,8 @@ _TYPES = {
     "html": "text/html; charset=utf-8",
     "png": "image/png",
     "svg": "image/svg+xml",
+    "TOL": "text/vnd.augment.tol; charset=utf-8",
+    "TVI": "text/vnd.augment.tvi; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
 }
 
@@ -55,6 +59,7 @@ class SampleServer:
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self.requests: list[tuple[str, str, int]] = []
         self._files = site_files()
+        self._files |= site_tables(self._files)
         self._server = ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)

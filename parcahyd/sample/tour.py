@@ -15,8 +15,9 @@ from parcahyd.sample.server import SampleServer
 
 __all__ = ["SETTINGS", "tour"]
 
-SETTINGS = ('Map.AllowAddresses=["127.0.0.0/8"]', "Work.HostDelay=0.02")
-"""What the sample needs beyond the defaults: loopback is not public, and nobody is disturbed by quick requests."""
+SETTINGS = ('Map.AllowAddresses=["127.0.0.0/8"]', "Work.HostDelay=0.02", 'Work.Eager="always"')
+"""What the sample needs beyond the defaults: loopback is not public, nobody is disturbed by quick requests, and the tour shows
+that links can be known before their pages, which by default is done only where it saves time."""
 
 
 def tour(folder: Path) -> int:
@@ -29,6 +30,10 @@ def tour(folder: Path) -> int:
         settings = [word for setting in SETTINGS for word in ("--set", setting)]
         forbidden = f"{server.url}private/ledger.html"
         code = _command(folder, "run", "--seed", server.url, *settings)
+        _say(f"# The server was asked, in this order: {', '.join(path for _, path, _ in server.requests[:6])}, ...")
+        _say(
+            "# /site.TOL is a table of all links of the site, which robots.txt declares: `parcahyd explain` tells of it below."
+        )
     for command in (["status"], ["urls"], ["explain", forbidden, *settings], ["verify"]):
         code = code or _command(folder, *command)
     if not code:

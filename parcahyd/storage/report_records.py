@@ -197,6 +197,8 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     addresses: tuple[str, ...]
     addresses_expire: float
     robots: RobotsFact | None
+    augmentation: bytes = b""
+    """What visits learned about the site's tables (`augment.site_offer`)."""
     visiting: bool
     not_before: float
     """The site is not visited before."""

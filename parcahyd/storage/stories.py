@@ -88,6 +88,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         addresses=tuple(site.addresses.split(",")) if site.addresses else (),
         addresses_expire=site.addresses_expire,
         robots=_robots(site),
+        augmentation=bytes(site.augmentation or b""),
         visiting=site.visit is not None,
         not_before=site.not_before,
         site_reason=site.reason,

@@ -2,11 +2,17 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator
+from hashlib import sha256
 from html.parser import HTMLParser
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
 
+from parcahyd.augment.bundle import read_bundle
+from parcahyd.augment.declaration import declarations_in
+from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.sidecars import is_of_document
+from parcahyd.augment.tol import read_tol
 from parcahyd.sample.server import REDIRECTS, SampleServer, site_files
 
 LOST = "/kettles/steam-engine.html"
@@ -88,6 +94,22 @@ def test_documents_come_as_they_are_and_are_confirmed_by_their_tag(server: Sampl
 @pytest.mark.parametrize("path", ["/../server.py", "/..%2fserver.py", "//etc/passwd", "/kettles/../../__init__.py"])
 def test_only_the_site_is_served(server: SampleServer, path: str) -> None:
     assert _get(server, path)[0] == 404
+
+
+def test_every_page_has_its_table_and_all_are_in_the_bundle_that_robots_declares(server: SampleServer) -> None:
+    files = site_files()
+    (declaration,) = declarations_in(files["/robots.txt"])
+    tables, refusal = read_bundle(_get(server, declaration.bundle)[2])
+    assert refusal is None
+    documents = {f"/{table.head.document}".removesuffix("index.html"): table for table in tables}
+    assert set(documents) == {path for path in files if path.endswith((".html", "/"))}
+    for path, table in documents.items():
+        assert table.head.hash == sha256(files[path]).digest()
+        place = declaration.tol_of(f"http://host{path}") or ""
+        beside = read_tol(_get(server, place.removeprefix("http://host"))[2])
+        assert not isinstance(beside, Refusal)
+        assert beside.body == table.body
+        assert is_of_document(place, beside.head.document, f"http://host{path}")
 
 
 def test_what_was_asked_is_remembered() -> None:

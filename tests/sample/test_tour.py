@@ -22,6 +22,8 @@ def test_the_tour_crawls_and_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "23: 0 known, 20 stored, 0 failed, 2 refused, 1 gone" in output.out
     assert "forbidden for parcahyd by Disallow: /private/" in output.out
     assert "Nothing was found" in output.out
+    assert "in this order: /robots.txt, /site.TOL, /, " in output.out
+    assert "ledger.TOL, declared by robots.txt for /" in output.out
 
 
 def test_the_first_command_that_fails_ends_the_tour(

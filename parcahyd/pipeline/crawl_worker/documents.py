@@ -7,7 +7,7 @@ read beside the event loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -19,6 +19,9 @@ from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.robots import product_token
+
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
 
@@ -69,6 +72,8 @@ class Reading(NamedTuple):
     members: tuple[Member, ...] = ()
     sitemaps: tuple[str, ...] = ()
     """References to the sitemaps that an index names."""
+    told: Told | None = None
+    """What was read was no document but a table of links."""
 
 
 class DocumentReader:
@@ -135,6 +140,10 @@ class DocumentReader:
         if links is not None and links.robots:
             asked |= links.directives(self._token, now)
         return asked & self._obeyed
+
+    def lets_follow(self, robots: str) -> bool:
+        """Whether what a page asks of robots, as a header would say it, lets its links be followed."""
+        return not robots or not header_directives([robots], self._token, 0.0) & self._obeyed & Directive.NOFOLLOW
 
 
 def wish_not_to_be_kept(asked: Directive) -> Reason | None:

@@ -13,13 +13,15 @@ __all__ = ["KnownUrls", "Room"]
 class Room:
     """What all visits of a worker may hold together: URLs in LocalQs, keys of URLs found, links and facts remembered."""
 
-    __slots__ = ("facts", "keys", "links", "urls")
+    __slots__ = ("facts", "is_idle", "keys", "links", "urls")
 
     def __init__(self, urls: int, keys: int, links: int) -> None:
         self.urls = urls
         self.keys = keys
         self.links = links
         self.facts = Memory(links)
+        self.is_idle = True
+        """Whether the worker has connections to spare."""
 
 
 class KnownUrls:
@@ -36,6 +38,11 @@ class KnownUrls:
         self._fresh: set[int] = set()
         self._room = room
         self.is_whole = whole
+
+    def __contains__(self, key: int) -> bool:
+        sent = self._sent
+        at = bisect_left(sent, key)
+        return key in self._fresh or (at < len(sent) and sent[at] == key)
 
     def add(self, key: int) -> bool:
         """Whether the key is new; from now on it is known."""

@@ -11,7 +11,7 @@ with a hundred thousand links into a trap shall not fill the database.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from itertools import filterfalse
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ class LinkReader:
 
     __slots__ = (
         *("_canon", "_directories", "_judge", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room"),
-        "_targets",
+        *("_targets", "hinted"),
     )
 
     def __init__(
@@ -73,6 +73,8 @@ class LinkReader:
         self._directories: dict[str, set[bytes]] = {}
         self._remembered = 0
         self._targets: set[str] = set()
+        self.hinted: Set[int] = frozenset()
+        """Keys of paths that were judged already, when a table told of them."""
 
     def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
@@ -98,7 +100,7 @@ class LinkReader:
     def is_new_path(self, path: str) -> int | None:
         """The key of a path of this site that was not seen before, else None."""
         key = key_of(path)
-        return key if self._known.add(key) else None
+        return key if self._known.add(key) and key not in self.hinted else None
 
     def _sort(self, target: str, new: NewLinks) -> None:
         if len(target) > self._max_length:
@@ -107,7 +109,7 @@ class LinkReader:
             path = target[self._origin :]
             key = key_of(path)
             if self._known.add(key):
-                reason = self._judge(path)
+                reason = self._judge(path) if key not in self.hinted else None
                 if reason is None:
                     new.internal.append((key, path))
                 else:

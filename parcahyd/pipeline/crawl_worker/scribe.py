@@ -165,6 +165,14 @@ class Scribe:
     def robots(self, fact: RobotsFact, errand: str) -> None:
         self._emit(SiteRecord(self._visit, self._site, fact, errand))
 
+    def offer(self, augmentation: bytes) -> None:
+        """What the visit learned about its site's tables."""
+        self._emit(SiteRecord(self._visit, self._site, augmentation=augmentation))
+
+    def extern(self, depth: int, urls: tuple[str, ...]) -> None:
+        """Links to other sites that a table told of."""
+        self._emit(ExternRecord(self._visit, depth, urls))
+
     def errand(self, errand: Errand, fact: RobotsFact, redirect: str) -> None:
         self._emit(ErrandRecord(self._visit, self._site, errand.asker, errand.path, fact, redirect, errand.hops + 1))
 

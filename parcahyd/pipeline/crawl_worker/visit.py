@@ -7,48 +7,45 @@ connection and no clock: `prepare` gives what to ask next, `answered` takes what
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Callable
 from functools import partial
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
+from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
+from parcahyd.pipeline.crawl_worker.answers import location
+from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
+from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
+from parcahyd.pipeline.crawl_worker.respite import Respite
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
+from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
+from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, SitemapPaths
+from parcahyd.pipeline.crawl_worker.tables import Tables
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
-from parcahyd.rules.backoff import retry_after
 from parcahyd.rules.canonical_url import Joiner, canonical
 from parcahyd.rules.directives import Directive
-from parcahyd.rules.host_rules import HostSettings
+from parcahyd.rules.host_rules import HostSettings, without_secrets
 from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
-from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.robots import Robots
 
-__all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker.table_links import Told
 
-_ROBOTS_HOPS = 5
-"""RFC 9309, section 2.3.1.2: at least five redirects of robots.txt are followed."""
+__all__ = ["Aside", "Then", "Visit"]
 
-_FAULTS_IN_A_ROW = 5
-"""So many requests without an answer, and the site is left alone for a while."""
-
-_BUSY = frozenset((429, 503))
-"""What servers answer that want to be left alone for a while."""
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
-_SITEMAP_LEVELS = 3
-"""An index of indexes of sitemaps; the protocol knows two levels."""
 _NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
@@ -59,29 +56,6 @@ Then = Callable[[Reading | None, Exception | None, float], str]
 """Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
 Aside = Callable[[Callable[[], Reading], Then], None]
 """Has a document read beside the event loop."""
-
-
-class AskKind(Enum):
-    ROBOTS = "robots"
-    ERRAND = "errand"
-    PAGE = "page"
-
-
-class Ask:
-    """One request that a visit wants to make."""
-
-    __slots__ = ("errand", "hops", "item", "kind", "path", "started_at")
-
-    def __init__(
-        self, kind: AskKind, path: str, item: DueUrl | None = None, errand: Errand | None = None, hops: int = 0
-    ) -> None:
-        self.kind = kind
-        self.path = path
-        self.item = item
-        self.errand = errand
-        self.hops = hops
-        self.started_at = 0.0
-        """On the monotonic clock."""
 
 
 class Visit:
@@ -110,18 +84,14 @@ class Visit:
         """Documents that are read beside the event loop."""
         self.pages = 0
         self.requests = 0
-        self.failures = pair.failures
-        self.spared_until = 0.0
-        self.spared_for: Reason | None = None
-        self.asked_until = 0.0
-        """Until when the server wants its host to be left alone, until the worker has taken note of it."""
+        self.respite = Respite(pair, work)
         self.settings = settings
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
-        self._room = room
         self._documents = documents
         self._aside = aside
-        self._sitemaps: set[str] = set()
+        self._sitemaps = SitemapPaths(self.origin)
+        self._room = room
         self._scribe = Scribe(assignment, work, emit)
         self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
@@ -129,19 +99,20 @@ class Visit:
             self._known.add(url.key)
         self._gate = Gate(pair, work, room.facts, now)
         self._canon = Canon.of(work)
+        self.tables = Tables(pair, work, self._canon, documents.lets_follow)
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
-        # LocalQ: filled with what came in the set and what documents link to, emptied by `prepare`. Bounded by `Room`.
-        self._local_q: deque[DueUrl] = deque(sorted(self._sift(pair.urls, now), key=lambda url: url.depth))
-        self._room.urls -= len(self._local_q)
+        self._local_q = LocalQ(self._sift(pair.urls, now), room)
+        self._hints = Hints(self.tables, self._known, room, self._local_q, self._gate.judge, self._scribe, work)
+        self._reader.hinted = self._hints.keys
+        self._after_table: DueUrl | None = None
         self._pages_left = assignment.pages
         self._depth_on_the_wire = 0
         self._in_order = work.MaxDepth is not None
-        self._faults = 0
-        self._robots: Robots | None = None
-        self._robots_expire = 0.0
-        self._use_stored_robots(now)
+        self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
+        if self._robots.use_stored(now):
+            self._begin(now)
 
     def _sift(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
         """What came in the set without what today's settings refuse, which is recorded."""
@@ -179,7 +150,7 @@ class Visit:
         addresses = self.assignment.addresses
         if self._scribe.address_blanked:
             return ()
-        if self.failures or addresses[0] == self.address:
+        if self.respite.failures or addresses[0] == self.address:
             return addresses
         return (self.address, *(address for address in addresses if address != self.address))
 
@@ -190,9 +161,9 @@ class Visit:
 
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
-        self._room.urls += len(self._local_q)
         self._local_q.clear()
         self._errands.clear()
+        self._after_table = None
         self.ready = None
         self._pages_left = 0
 
@@ -201,6 +172,10 @@ class Visit:
         self._known.forget()
         self._reader.forget()
         self._gate.forget()
+        self._hints.forget()
+        offer = self.tables.encode()
+        if offer:
+            self._scribe.offer(offer)
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
@@ -219,10 +194,14 @@ class Visit:
             self._pages_left -= 1
             self._gate.asked(ask.item)
             self._depth_on_the_wire = ask.item.depth
+            if self.tables.is_active:
+                self.tables.page_asked(ask.item)
         return ask
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
         """Those of every request to this host, with the stored document's validators where there are any."""
+        if ask.table is not None:
+            return without_secrets(self.settings).headers
         item, headers = ask.item, self.settings.headers
         if item is None or not (item.etag or item.modified):
             return headers
@@ -234,40 +213,63 @@ class Visit:
         if self._errands:
             errand = self._errands.popleft()
             return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
-        if not self._local_q or self._pages_left <= 0:
+        if self._pages_left <= 0:
             return None
-        if self._robots is None:
-            return Ask(AskKind.ROBOTS, "/robots.txt") if not self.on_the_wire else None
-        # Tables of links (.TOL, bundle, sitemap) have their place here: before LocalQ is drained, so that what they list
-        # is in it while the first documents are still on the wire.
+        if self._robots.rules is None:
+            may_ask = self._local_q and not self.on_the_wire
+            return Ask(AskKind.ROBOTS, "/robots.txt") if may_ask else None
+        if self.tables.is_active and (ask := self._next_table(now)) is not None:
+            return ask
+        return self._next_page(self._robots.rules, now)
+
+    def _next_table(self, now: float) -> Ask | None:
+        """A table of links that is asked for before the next page, or while there is none to ask for."""
+        if self._after_table is not None:
+            return None
+        if self._local_q:
+            return self.tables.ask_first(len(self._local_q), now)
+        return self.tables.ask_when_dry(now) if self.tables.on_the_wire and self._has_time_to_spare else None
+
+    def _next_page(self, rules: Robots, now: float) -> Ask | None:
+        tables, after_table = self.tables, self._after_table
+        if after_table is not None:
+            self._after_table = None
+            return Ask(AskKind.PAGE, after_table.path, after_table)
         while self._local_q:
-            if self._in_order and self.on_the_wire and self._local_q[0].depth > self._depth_on_the_wire:
+            if self._in_order and self.on_the_wire and self._local_q.first_depth > self._depth_on_the_wire:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
-            item = self._local_q.popleft()
-            self._room.urls += 1
-            if not self._robots.allows(self.origin + item.path):
-                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots_expire)
+            item = self._local_q.pop()
+            if not rules.allows(self.origin + item.path):
+                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots.expires_at)
             elif (reason := self._gate.judge_ask(item)) is not None:
                 if reason is Reason.SITE_PAGES and self.on_the_wire:
-                    self._local_q.appendleft(item)  # What is on the wire may come to nothing and leave it room.
-                    self._room.urls -= 1
+                    self._local_q.put_back(item)  # What is on the wire may come to nothing and leave it room.
                     return None
                 self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
+            elif tables.is_active and (ask := tables.ask_before(item, now)) is not None:
+                self._after_table = item
+                return ask
             else:
                 return Ask(AskKind.PAGE, item.path, item)
         return None
 
+    @property
+    def _has_time_to_spare(self) -> bool:
+        """Whether a request would keep nobody waiting: no delay is kept, and there are connections for more."""
+        return self.pace.delay == 0 and self.on_the_wire < self.settings.connections and self._room.is_idle
+
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
         while self._local_q:
-            self._room.urls += 1
-            self._scribe.refusal(self._local_q.popleft(), reason, now, detail=detail)
+            self._scribe.refusal(self._local_q.pop(), reason, now, detail=detail)
 
     # --- what came back ------------------------------------------------------------------------------------------------
 
     def answered(self, ask: Ask, result: DownloadResult, foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
         self.on_the_wire -= 1
+        if self.tables.is_active or ask.kind is AskKind.ROBOTS:
+            self.tables.heard(ask, result)
         if result.fault is DownloadFault.CANCELLED:
             if ask.item is not None:
                 self._came_to_nothing(ask.item)
@@ -277,36 +279,21 @@ class Visit:
             return
         failed = _FOREIGN_PEER if foreign_peer else None
         if result.fault is None and not foreign_peer:
-            self._faults = 0
-            self.failures = 0 if ask.kind is AskKind.PAGE and result.status < 400 else self.failures
+            self.respite.answered(with_page=ask.kind is AskKind.PAGE and result.status < 400)
         self._take(ask, result, failed, now)
-        if result.status in _BUSY and failed is None:
-            self._heed(result, now)
+        if failed is None and self.respite.heed(result, now):
+            self.stop()
 
     def _is_nobody_home(self, result: DownloadResult) -> bool:
         """Whether the visit's first request found nobody, and the host has an address whose turn has not come yet."""
-        if self.requests != 1 or self.failures + 1 >= len(self.assignment.addresses):
+        if self.requests != 1 or self.respite.failures + 1 >= len(self.assignment.addresses):
             return False
         return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
 
     def _try_next_address(self, now: float) -> None:
         """Hand the site back, for a visit to the host's next address; after the last of them it is the site that failed."""
-        self.failures += 1
+        self.respite.failures += 1
         self.put_off(now + self.pace.delay)
-
-    def _heed(self, result: DownloadResult, now: float) -> None:
-        """The server wants to be left alone: its host for as long as it says; where a 429 does not say, the site, longer
-        every time."""
-        seconds = retry_after(result.header("retry-after"), now)
-        if seconds is None:
-            if result.status != 429:
-                return  # An error like others.
-            failures = self.failures + (self.spared_for is None)
-            self.spare(Reason.ASKED_TO_WAIT, self._schedule.spare_site(now, failures, self.pair.site))
-            return
-        until = now + min(seconds, self._work.MaxRetryAfter)
-        self.asked_until = max(self.asked_until, until)
-        self.spare(Reason.ASKED_TO_WAIT, until)
 
     def stumbled(self, ask: Ask, error: Exception, now: float) -> str:
         """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
@@ -317,10 +304,12 @@ class Visit:
     def _take(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         if ask.kind is AskKind.PAGE:
             self._page(ask, result, failed, now)
+        elif ask.kind is AskKind.TABLE:
+            self._table_answer(ask, result, failed, now)
         elif ask.kind is AskKind.ROBOTS:
             self._robots_answer(ask, result, failed, now)
         else:
-            self._errand_answer(ask, result, failed, now)
+            self._robots.errand_answered(ask, result, failed, now)
 
     def _page(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         item = ask.item
@@ -391,14 +380,16 @@ class Visit:
         """Take the links of a document that was read, and give its record away."""
         url, links = self.origin + item.path, reading.links
         asked = self._documents.heed(links, result.headers, url, now)
+        if links is not None and (links.tables or self.tables.expects):
+            self._hints.document_came(item, links, now)
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
-        is_followed = not reading.sitemaps or item.depth + 1 < _SITEMAP_LEVELS
+        is_followed = not reading.sitemaps or item.depth + 1 < SITEMAP_LEVELS
         if links is not None and is_followed and not (asked and asked & Directive.NOFOLLOW):
             new = self._reader.read(url, links, self._work.Embedded)
-            self._enqueue(new.internal, item.depth + 1)
+            self._enqueue(self._hints.without(new.internal), item.depth + 1)
         if reading.sitemaps and is_followed:
-            self._note_sitemaps(Joiner(url).join(location) for location in reading.sitemaps)
+            self._sitemaps.note(Joiner(url).join(location) for location in reading.sitemaps)
         self._scribe.page(
             item,
             result,
@@ -416,38 +407,19 @@ class Visit:
             if not member.skipped:
                 self._scribe.member(item, member, *self._documents.recognise("", member.body), now)
 
-    def _note_sitemaps(self, urls: Iterable[str | None]) -> list[str]:
-        """Remembers which paths of this site are sitemaps, as far as one site may have them; gives those that are new."""
-        from parcahyd.rules.sitemap_walk import MAX_SITEMAPS  # Most sites name no sitemap.
-
-        new = []
-        for url in urls:
-            if url is not None and url.startswith(self.origin + "/") and len(self._sitemaps) < MAX_SITEMAPS:
-                path = url[len(self.origin) :]
-                if path not in self._sitemaps:
-                    self._sitemaps.add(path)
-                    new.append(path)
-        return new
-
     def _ask_for_sitemaps(self, robots: Robots) -> None:
         """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
-        if not self._work.Sitemaps or not robots.sitemaps:
-            return
-        for path in reversed(self._note_sitemaps(map(canonical, robots.sitemaps))):
+        for path in reversed(self._sitemaps.note(map(canonical, robots.sitemaps))):
             key = self._reader.is_new_path(path)
-            if key is not None and self._known.is_whole and self._room.urls > 0:
-                self._room.urls -= 1
-                self._local_q.appendleft(DueUrl(key, path))
+            if key is not None and self._known.is_whole:
+                self._local_q.put(DueUrl(key, path), first=True)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
         limit = self._work.MaxDepth
         if not self._known.is_whole or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
-        count = min(len(found), self._room.urls, self._pages_left - len(self._local_q))
-        if count > 0:
-            self._room.urls -= count
-            self._local_q.extend([DueUrl(key, path, depth) for key, path in found[:count]])
+        self._local_q.extend(found, depth, self._pages_left - len(self._local_q))
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         target = location(result, self.origin + item.path, self._canon)
@@ -464,88 +436,68 @@ class Visit:
                 reason = None if item.seed else self._gate.judge(path)
                 if reason is not None:
                     refused = ((reason.word, path),)
-                elif self._known.is_whole and self._room.urls > 0:
-                    self._room.urls -= 1
-                    self._local_q.append(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
+                elif self._known.is_whole:
+                    self._local_q.put(DueUrl(key, path, item.depth, item.hops + 1, item.seed))
         self._scribe.page(item, result, now, redirect=target, refused=refused)
 
     def _failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         self._scribe.failure(item, result, failed, now)
-        if failed.final:
-            return
-        self._faults += 1
-        if self._faults >= _FAULTS_IN_A_ROW:
-            self._spare_unreachable(Reason.UNREACHABLE_SITE, now)
-
-    def _spare_unreachable(self, reason: Reason, now: float) -> None:
-        """Leave the site alone for a while that doubles with every visit that ends like this."""
-        self.spare(reason, self._schedule.spare_site(now, self.failures + 1, self.pair.site))
-
-    def spare(self, reason: Reason, until: float) -> None:
-        """End the visit, and leave the site alone until then."""
-        if self.spared_for is None:
-            self.failures += 1
-        if self.spared_for is None or reason is Reason.ASKED_TO_WAIT:
-            self.spared_for = reason
-        self.spared_until = max(self.spared_until, until)
-        self.stop()
+        if not failed.final and self.respite.fault(now):
+            self.stop()
 
     def put_off(self, until: float) -> None:
         """End the visit without blame: its host or address is to be left alone until then."""
-        self.spared_until = max(self.spared_until, until)
+        self.respite.extend(until)
         self.stop()
+
+    # --- tables --------------------------------------------------------------------------------------------------------
+
+    def _table_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        reader = self.tables.answered(ask, result, failed is not None, now)
+        if reader is not None and reader.is_long:
+            self.being_read += 1
+            self._aside(reader.read_aside, partial(self._table_was_read, ask))
+        elif reader is not None:
+            self._take_hints(ask, reader.read(), now)
+
+    def _table_was_read(self, ask: Ask, reading: Reading | None, error: Exception | None, now: float) -> str:
+        self.being_read -= 1
+        if reading is None or reading.told is None:
+            return self.stumbled(ask, error or Exception("nothing was read"), now)
+        self._take_hints(ask, reading.told, now)
+        return ""
+
+    def _take_hints(self, ask: Ask, told: Told, now: float) -> None:
+        next_page = self.ready.item if self.ready is not None else self._after_table
+        waiting = [*self._local_q] if next_page is None else [next_page, *self._local_q]
+        self._hints.table_came(ask, told, waiting, self._pages_left, now)
 
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 
-    def _use_stored_robots(self, now: float) -> None:
-        fact = self.pair.robots
-        if fact is not None and fact.expires_at > now:
-            self._obey(fact)
-
-    def _obey(self, fact: RobotsFact) -> None:
-        """Go by what is known of robots.txt, where it says whether anything may be asked for."""
-        if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
-            self._robots = Robots.parse(fact.text, self.settings.user_agent)
-            if self._robots.crawl_delay is not None:
-                self.pace.ask_for(min(self._robots.crawl_delay, self._work.MaxCrawlDelay))
-            self._ask_for_sitemaps(self._robots)
-        elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):
-            self._robots = ALLOW_ALL
-        self._robots_expire = fact.expires_at
-
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        if target and ask.hops >= _ROBOTS_HOPS:
-            fact, target = RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._work.RobotsTtl, "redirected too often"), ""
-        if target.startswith(self.origin + "/"):
-            self.ready = Ask(AskKind.ROBOTS, target[len(self.origin) :], hops=ask.hops + 1)
-            return
-        if fact.status in (RobotsStatus.ERROR, RobotsStatus.UNREACHABLE):
-            fact = stale_robots(fact, self.pair.robots, self._work)
-        self._obey(fact)
-        self._scribe.robots(self._with_delay(fact), target)
-        if self._robots is not None:
-            return
-        if fact.status is not RobotsStatus.AWAITED:
-            self._robots_failure(fact, now)
-        self.stop()
-
-    def _with_delay(self, fact: RobotsFact) -> RobotsFact:
-        if not fact.text:
-            return fact
-        return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self.settings.user_agent).crawl_delay or 0.0)
+        moved_to = self._robots.answered(ask, result, failed, now)
+        if moved_to:
+            self.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+        elif self._robots.rules is not None:
+            self._begin(now)
+        else:
+            fact = self._robots.fact
+            if fact is not None and fact.status is not RobotsStatus.AWAITED:
+                self._robots_failure(fact, now)
+            self.stop()
 
     def _robots_failure(self, fact: RobotsFact, now: float) -> None:
         """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if self._local_q:  # Empty when the run is being stopped.
-            self._room.urls += 1
-            self._scribe.no_robots(self._local_q.popleft(), reason, fact.detail, network, now)
-        self._spare_unreachable(reason, now)
+            self._scribe.no_robots(self._local_q.pop(), reason, fact.detail, network, now)
+        self.respite.give(reason, now)
 
-    def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        errand = ask.errand
-        assert errand is not None  # noqa: S101 - every errand ask has its errand
-        fact, target = read_robots(result, failed, self.origin + ask.path, now, self._work.RobotsTtl)
-        self._scribe.errand(errand, self._with_delay(fact), target)
+    def _begin(self, now: float) -> None:
+        """Pages may be asked for now."""
+        rules = self._robots.rules
+        assert rules is not None  # noqa: S101 - that is why
+        if rules.sitemaps and self._work.Sitemaps:
+            self._ask_for_sitemaps(rules)
+        self.tables.begin(self._robots.text, rules.allows, now)

@@ -20,12 +20,12 @@ from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadReques
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.address_care import AddressCare
+from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Ask, AskKind, Then, Visit
-from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.robots import MAX_ROBOTS
+from parcahyd.pipeline.crawl_worker.visit import Then, Visit
+from parcahyd.rules.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
 
@@ -183,22 +183,25 @@ class CrawlWorker:
             address=visit.address,
             port=visit.pair.port,
             headers=visit.headers(ask),
-            max_bytes=self._work.MaxBytes if is_page else MAX_ROBOTS,
-            options=visit.settings.options,
+            max_bytes=self._work.MaxBytes if is_page else ask.max_bytes,
+            options=visit.settings.options if ask.table is None else without_secrets(visit.settings).options,
             cut=not is_page,
         )
         self.on_the_wire += 1
+        self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         ask.started_at = self._clock.monotonic()
         self._downloader.start(request, partial(self._done, visit, ask))
         self._go_on(visit, self._clock.now())
 
     def _done(self, visit: Visit, ask: Ask, result: DownloadResult) -> None:
         self.on_the_wire -= 1
+        self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         monotonic = self._clock.monotonic()
+        ask.seconds = monotonic - ask.started_at
         pace = visit.pace
         delay = pace.delay
         if pace.follows:
-            pace.answered(monotonic - ask.started_at)
+            pace.answered(ask.seconds)
         self._turnstile.leave(visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
@@ -218,7 +221,7 @@ class CrawlWorker:
             self._misbehaved(visit.stumbled(ask, error, now))
         if pace.delay != delay:
             self._turnstile.set_pace(visit, pace.delay)
-        if visit.asked_until or result.fault is not None or self._care.is_concerned:
+        if visit.respite.asked_until or result.fault is not None or self._care.is_concerned:
             self._listen(visit, result, now)
         if ready is not None and visit.ready is None:
             self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
@@ -248,7 +251,7 @@ class CrawlWorker:
 
     def _listen(self, visit: Visit, result: DownloadResult, now: float) -> None:
         """What the answer, or its absence, says about the visit's host and address."""
-        if visit.asked_until:
+        if visit.respite.asked_until:
             self._heed_wish(visit, now)
         if result.fault is None:
             self._care.answered(visit.address)
@@ -257,10 +260,10 @@ class CrawlWorker:
 
     def _heed_wish(self, visit: Visit, now: float) -> None:
         """A server wants to be left alone: its host for as long as it says, its address within limits."""
-        until, visit.asked_until = visit.asked_until, 0.0
+        until, visit.respite.asked_until = visit.respite.asked_until, 0.0
         address_until = self._care.wished(visit.address, visit.host, until, now)
         word = Reason.ASKED_TO_WAIT.word
-        host = Pause(f"host {visit.host}", until, word, visit.failures)
+        host = Pause(f"host {visit.host}", until, word, visit.respite.failures)
         self._leave_alone(visit, host, Pause(f"address {visit.address}", address_until, word), now)
 
     def _heed_silence(self, visit: Visit, now: float) -> None:
@@ -275,9 +278,9 @@ class CrawlWorker:
         """Hold host and address, and have that committed at once; visits that would wait for long give up their place."""
         shift = self._clock.monotonic() - now
         self._turnstile.hold(visit, host.not_before + shift, address.not_before + shift)
-        until = max(visit.spared_until, host.not_before)
-        reason = visit.spared_for.word if visit.spared_for else ""
-        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.failures, reason, (host, address)))
+        until = max(visit.respite.until, host.not_before)
+        reason = visit.respite.word
+        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.respite.failures, reason, (host, address)))
         for other, _ in list(self._visits.values()):
             held = max(
                 host.not_before if other.host == visit.host else 0.0,
@@ -307,14 +310,14 @@ class CrawlWorker:
                 visit=visit.pair.visit,
                 site=visit.pair.site,
                 at=now,
-                not_before=max(pauses[0].not_before, visit.spared_until),
+                not_before=max(pauses[0].not_before, visit.respite.until),
                 pauses=pauses,
                 addresses=visit.known_addresses,
                 addresses_expire=visit.assignment.addresses_expire,
-                failures=visit.failures,
+                failures=visit.respite.failures,
                 pages=visit.pages,
                 requests=visit.requests,
-                reason=visit.spared_for.word if visit.spared_for else "",
+                reason=visit.respite.word,
                 guards=visit.guards,
             )
         )

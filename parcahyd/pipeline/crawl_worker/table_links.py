@@ -1,0 +1,131 @@
+"""What tables of links tell: where each page's links lead, before the page comes.
+
+Nothing here touches the visit, so that a bundle can be read beside the event loop.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import NamedTuple
+
+from parcahyd.augment.bundle import BundleReader
+from parcahyd.augment.declaration import Declaration
+from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.sidecars import is_of_document, resolve
+from parcahyd.augment.tol import Tol, read_tol
+from parcahyd.rules.canonical_url import Joiner, key_of
+from parcahyd.rules.links import PageLinks
+from parcahyd.rules.parameters import Canon, joining
+
+__all__ = ["PageTable", "TableTeller", "Told", "compare", "sample_of"]
+
+_MOST_COMPARED = 500
+"""Links of one table that are held against its document."""
+
+
+class PageTable(NamedTuple):
+    """Where the links of one page lead; URLs are canonical."""
+
+    inside: list[str]
+    """Paths of this site."""
+    outside: list[str]
+
+
+class Told(NamedTuple):
+    """What one answer told."""
+
+    pages: dict[str, PageTable]
+    """By path, with the name of the index document."""
+    index_name: str
+    refusal: Refusal | None = None
+    """What is wrong with it; what came before stays told."""
+
+    def take(self, path: str) -> PageTable | None:
+        """What is told of a page, once."""
+        return self.pages.pop(_with_index(path, self.index_name), None)
+
+
+class TableTeller:
+    """Reads tables of one site. `may_follow` says whether the robots directives of a table's head let its links be followed."""
+
+    def __init__(self, origin: str, canon: Canon | None, embedded: bool, may_follow: Callable[[str], bool]) -> None:
+        self._origin = origin
+        self._prefix = origin + "/"
+        self._canon = canon
+        self._embedded = embedded
+        self._may_follow = may_follow
+        self._targets: dict[str, dict[str, str]] = {}
+        """By directory and reference: where it leads. Nearly every reference stood on a page of the same directory before."""
+
+    def read_table(self, data: bytes, path: str, page: str, index: str) -> Told:
+        """The table of links of one page."""
+        told = Told({}, index)
+        table = read_tol(data)
+        if isinstance(table, Refusal):
+            return told._replace(refusal=table)
+        if not is_of_document(self._origin + path, table.head.document, self._origin + page, index):
+            return told._replace(refusal=Refusal(Fault.DOCUMENT))
+        self._take(page, table, told)
+        return told
+
+    def read_bundle(self, data: bytes, path: str, declaration: Declaration) -> Told:
+        """A bundle: of its tables, those of documents that its declaration is for."""
+        told = Told({}, declaration.index)
+        reader = BundleReader()
+        for table in reader.feed(data):
+            self._take_one(table, path, declaration, told)
+        last = reader.finish()
+        if isinstance(last, Tol):
+            self._take_one(last, path, declaration, told)
+        return told._replace(refusal=last) if isinstance(last, Refusal) else told
+
+    def _take_one(self, table: Tol, path: str, declaration: Declaration, told: Told) -> None:
+        url = resolve(self._origin + path, table.head.document)
+        if url is not None and declaration.covers(url):
+            self._take(url[len(self._origin) :], table, told)
+
+    def _take(self, page: str, table: Tol, told: Told) -> None:
+        page = _with_index(page, told.index_name)
+        if page not in told.pages and self._may_follow(table.head.robots):
+            told.pages[page] = self._sorted(page, table)
+
+    def _sorted(self, page: str, table: Tol) -> PageTable:
+        url = self._origin + page
+        base = (Joiner(url).join(table.head.base) or url) if table.head.base else url
+        join = joining(base, self._canon)
+        known = self._targets.setdefault(base.partition("?")[0].rpartition("/")[0], {})
+        targets: dict[str, None] = {}
+        for reference in (*table.follow, *table.embedded) if self._embedded else table.follow:
+            target = known.get(reference)
+            if target is None:
+                target = self._shortened(join(reference) or "")
+                if reference[:1] != "?":
+                    known[reference] = target
+            targets[target] = None
+        targets.pop("", None)
+        return PageTable([one for one in targets if one[0] == "/"], [one for one in targets if one[0] != "/"])
+
+    def _shortened(self, url: str) -> str:
+        """The path of a URL of this site."""
+        return url[len(self._prefix) - 1 :] if url.startswith(self._prefix) else url
+
+
+def sample_of(table: PageTable, origin: str) -> array[int]:
+    """The keys of a table's links, to be held against its document."""
+    urls = [*(origin + path for path in table.inside[:_MOST_COMPARED]), *table.outside[:_MOST_COMPARED]]
+    return array("q", map(key_of, urls[:_MOST_COMPARED]))
+
+
+def compare(sample: array[int], url: str, links: PageLinks, canon: Canon | None) -> tuple[int, int]:
+    """How many links of a table its document has, and how many it has not."""
+    base = (Joiner(url).join(links.base) or url) if links.base else url
+    join = joining(base, canon)
+    references = {line.split("\t", 2)[1] for line in links.lines}
+    had = {key_of(found) for reference in references if (found := join(reference)) is not None}
+    confirmed = sum(map(had.__contains__, sample))
+    return confirmed, len(sample) - confirmed
+
+
+def _with_index(path: str, index: str) -> str:
+    return path + index if path.endswith("/") and "?" not in path else path

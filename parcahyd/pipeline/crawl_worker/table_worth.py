@@ -1,0 +1,91 @@
+"""Whether a table of links pays: a request that is made for it must not keep a page waiting.
+
+Links that are known before their document save time only where a connection would have nothing to do until the document
+arrives. So answers are timed, and it is counted how often a page was asked for after which LocalQ was dry.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+__all__ = ["TableWorth"]
+
+_SMALL = 4 * 1024
+"""Bytes of an answer whose time is that of the way, not of its length."""
+_LONGER = 2.0
+_FEWEST_DRY = 3
+_SHARE_DRY = 4
+"""One page in so many left LocalQ dry."""
+_SHARE_OF_BYTES = 50
+"""What is spent on tables where nothing is gained: one part in so many."""
+
+
+class TableWorth:
+    """The times and lengths of one visit's answers, and how often it ran dry."""
+
+    __slots__ = ("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_longest_table", "_pages", "_quickest", "_seconds")
+
+    def __init__(self) -> None:
+        self._quickest = inf
+        self._seconds = 0.0
+        self._length = 0.0
+        self._pages = 0
+        self._best_rate = 0.0
+        self._longest_table = _SMALL
+        self._asked = 0
+        self._dry = 0
+        self._dry_at = 0
+
+    def page_asked(self) -> None:
+        self._asked += 1
+
+    def ran_dry(self) -> None:
+        """Nothing is left to ask for while a page is on its way; counted once for each page."""
+        if self._dry_at != self._asked:
+            self._dry_at = self._asked
+            self._dry += 1
+
+    def answered(self, seconds: float, length: int, is_page: bool, is_table: bool = False) -> None:
+        """An answer took so long, with a body of so many bytes."""
+        if length <= _SMALL:
+            self._quickest = min(self._quickest, seconds)
+        if seconds > 0.0:
+            self._best_rate = max(self._best_rate, length / seconds)
+        if is_page:
+            self._pages += 1
+            self._seconds += (seconds - self._seconds) / self._pages
+            self._length += (length - self._length) / self._pages
+        elif is_table:
+            self._longest_table = max(self._longest_table, length)
+
+    @property
+    def is_often_dry(self) -> bool:
+        """Whether pages come one by one: each is known only when the one before it has come."""
+        return self._dry >= _FEWEST_DRY and self._dry * _SHARE_DRY >= self._asked
+
+    @property
+    def has_bytes_to_spare(self) -> bool:
+        """Whether it is the way, or the server, that takes time, and not the bytes: then more of them cost nothing."""
+        if self._length <= _SMALL:
+            return self._pages > 0
+        is_way_long = self._seconds < _LONGER * self._quickest < inf
+        return is_way_long or (self._quickest < inf and self._length * _LONGER <= self._best_rate * self._seconds)
+
+    @property
+    def is_page_slow(self) -> bool:
+        """Whether a page takes much longer than a small answer."""
+        return self._pages > 0 and self._seconds >= _LONGER * self._quickest
+
+    @property
+    def is_page_large(self) -> bool:
+        """Whether a table is next to nothing beside a page."""
+        return self._pages > 0 and self._length >= _SHARE_OF_BYTES * self._longest_table
+
+    def share(self, waiting: int) -> int:
+        """The bytes that may be spent on tables while so many pages wait: one in fifty."""
+        return int(waiting * self._length / _SHARE_OF_BYTES)
+
+    @property
+    def fewest_waiting(self) -> int:
+        """So many pages must wait that one more request is one in fifty."""
+        return _SHARE_OF_BYTES
