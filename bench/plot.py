@@ -1,4 +1,4 @@
-"""The results as a picture: one panel for each site, one bar for each contender. It is plain SVG, written by hand."""
+"""Results as a picture: one panel for each site, one bar for each contender. It is plain SVG, written by hand."""
 
 from __future__ import annotations
 
@@ -34,17 +34,20 @@ _STYLE = """
 
 @dataclass(frozen=True)
 class Bar:
-    """One contender's pages per second on one site."""
+    """One contender's figure on one site, such as its pages per second."""
 
     name: str
     low: float
     middle: float
     high: float
     rounds: int
+    form: str = ",.0f"
+    """How its numbers are written."""
 
     @property
     def figure(self) -> str:
-        return f"{self.middle:,.0f}" + (f" ({self.low:,.0f}-{self.high:,.0f})" if self.rounds > 1 else "")
+        low, middle, high = (format(value, self.form) for value in (self.low, self.middle, self.high))
+        return middle + (f" ({low}-{high})" if self.rounds > 1 else "")
 
 
 def bars_of(site: SiteResults) -> list[Bar]:
@@ -58,39 +61,48 @@ def _bar(name: str, runs: Sequence[Outcome]) -> Bar:
     return Bar(name, min(speeds), statistics.median(speeds), max(speeds), len(speeds))
 
 
-def draw(panels: Sequence[tuple[str, Sequence[Bar]]]) -> str:
-    """The picture of all sites, each with title and bars. The limit is told, not drawn: beside it all bars would be short."""
+def draw(
+    panels: Sequence[tuple[str, Sequence[Bar]]],
+    *,
+    title: str = "Pages per second of each contender on each site",
+    measure: str = "pages per second, median (range)",
+    ours: str = _OURS,
+) -> str:
+    """The picture of all sites, each with title and bars. The limit is told, not drawn: beside it all bars would be short.
+
+    `ours` is the name that stands out.
+    """
     top = float(_MARGIN)
     shapes: list[str] = []
-    for title, bars in panels:
-        shapes += _panel(title, bars, top)
+    for site, bars in panels:
+        shapes += _panel(site, bars, top, measure, ours)
         top += _PANEL_HEAD + _ROW * max(len([bar for bar in bars if bar.name != _LIMIT]), 1) + _PANEL_FOOT
     height = round(top + _MARGIN - _PANEL_FOOT)
     body = "\n".join(f"  {shape}" for shape in shapes)
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n'
-        f"<title>Pages per second of each contender on each site</title>\n<style>{_STYLE}</style>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n"
         f'  <rect class="ground" x="0.5" y="0.5" width="{_WIDTH - 1}" height="{height - 1}" rx="6"/>\n{body}\n</svg>\n'
     )
 
 
-def _panel(title: str, bars: Sequence[Bar], top: float) -> Iterator[str]:
+def _panel(title: str, bars: Sequence[Bar], top: float, measure: str, ours: str) -> Iterator[str]:
     crawlers = [bar for bar in bars if bar.name != _LIMIT]
     limit = next((f"; the limit: {bar.figure}" for bar in bars if bar.name == _LIMIT), "")
     yield f'<text class="title" x="{_MARGIN}" y="{top + 14:g}">{escape(title)}</text>'
-    yield f'<text class="figure" x="{_MARGIN}" y="{top + 32:g}">pages per second, median (range){escape(limit)}</text>'
+    yield f'<text class="figure" x="{_MARGIN}" y="{top + 32:g}">{escape(measure + limit)}</text>'
     longest = max((bar.high for bar in crawlers), default=1.0)
     left, first = _MARGIN + _NAMES, top + _PANEL_HEAD
     foot = first + _ROW * len(crawlers)
     for row, bar in enumerate(crawlers):
-        yield from _row(bar, left, first + _ROW * row, longest)
+        yield from _row(bar, left, first + _ROW * row, longest, ours)
     yield f'<line class="axis" x1="{left}" x2="{left}" y1="{first:g}" y2="{foot:g}"/>'
 
 
-def _row(bar: Bar, left: float, top: float, longest: float) -> Iterator[str]:
+def _row(bar: Bar, left: float, top: float, longest: float, ours: str) -> Iterator[str]:
     scale = (_WIDTH - _MARGIN - _FIGURES - left) / longest
-    kind = " ours" if bar.name == _OURS else ""
+    kind = " ours" if bar.name == ours else ""
     middle = top + _ROW / 2
     yield f'<text class="name{kind}" x="{left - 10:g}" y="{middle + 4.5:g}" text-anchor="end">{escape(bar.name)}</text>'
     yield (

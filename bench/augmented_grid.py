@@ -1,0 +1,249 @@
+"""What tables of links win or cost, case by case, on a simulated clock: the same numbers every time.
+
+    python bench/augmented_grid.py [--reduced] [--csv FILE] [--report docs/augmented.md]
+
+The real Crawl Worker crawls made-up webs over a simulated network, with `Eager` at "never", "auto" and "always", for every
+shape of a web, size of its pages, latency, bandwidth, number of connections and delay, and for what the sites offer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
+
+from bench.made_up_web import OFFERS, SHAPES, Web, web_of
+from bench.page_section import write_section
+from bench.plot import Bar, draw
+from bench.simulated_crawl import Crawled, crawl
+from bench.simulated_network import Line
+from bench.synthetic_report import table
+from parcahyd.config.schema import WorkConf
+
+__all__ = ["EAGER", "GRID", "REDUCED", "TOLERANCE", "Case", "Cell", "Grid", "cells", "main"]
+
+Eager = Literal["never", "auto", "always"]
+EAGER: tuple[Eager, ...] = ("never", "auto", "always")
+TOLERANCE = 1.02
+"""How much longer "auto" may take than "never"."""
+_SLOW = 2 * 125_000.0
+LINES = {"2 Mbit/s": (_SLOW, False), "2 Mbit/s, shared": (_SLOW, True), "unlimited": (inf, False)}
+"""By name: bytes per second, and whether all connections share them."""
+
+
+class Case(NamedTuple):
+    """A web, how far away it is, and how politely it is crawled."""
+
+    shape: str
+    size: int
+    latency: float
+    line: str
+    """One of LINES."""
+    connections: int
+    delay: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.shape}, {self.size // 1000} kB, {self.latency * 1000:g} ms, {self.line}, "
+            f"{_plural(self.connections, 'connection')}, delay {self.delay:g} s"
+        )
+
+
+class Grid(NamedTuple):
+    """Which cases there are: every combination."""
+
+    shapes: Sequence[str] = tuple(SHAPES)
+    sizes: Sequence[int] = (5_000, 50_000, 500_000)
+    latencies: Sequence[float] = (0.0, 0.02, 0.1)
+    lines: Sequence[str] = tuple(LINES)
+    connections: Sequence[int] = (1, 8, 64)
+    delays: Sequence[float] = (0.0, 1.0)
+
+    def cases(self) -> Iterator[Case]:
+        return itertools.starmap(Case, itertools.product(*self))
+
+
+GRID = Grid()
+REDUCED = Grid(sizes=(5_000, 50_000), latencies=(0.1,), lines=("2 Mbit/s", "2 Mbit/s, shared"), connections=(1, 8))
+
+
+class Cell(NamedTuple):
+    """One case with what the sites offer, crawled in every way."""
+
+    case: Case
+    offer: str
+    crawled: dict[Eager, Crawled]
+
+    def ratio(self, eager: Eager) -> float:
+        """Its time in terms of that of "never"."""
+        before = self.crawled["never"].seconds
+        return self.crawled[eager].seconds / before if before else 1.0
+
+
+def _work(case: Case, eager: Eager) -> WorkConf:
+    if "Eager" not in WorkConf.__struct_fields__:
+        return WorkConf(HostDelay=case.delay, HostConnections=case.connections)
+    return WorkConf(HostDelay=case.delay, HostConnections=case.connections, Eager=eager)  # type: ignore[call-arg]
+
+
+def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
+    """Every case of a grid with every offer; a web is made once for all cases that crawl it."""
+    cases = list(grid.cases())
+    for shape, size in itertools.product(grid.shapes, grid.sizes):
+        webs: dict[str, Web] = {what: web_of(shape, size, what) for what in OFFERS}
+        for case in cases:
+            if (case.shape, case.size) != (shape, size):
+                continue
+            line = Line(case.latency, *LINES[case.line])
+            for what in OFFERS:
+                yield Cell(case, what, {eager: crawl(webs[what], line, _work(case, eager)) for eager in EAGER})
+        if progress:
+            print(f"{shape}, {size:,} bytes", file=sys.stderr, flush=True)
+
+
+# --- the report ----------------------------------------------------------------------------------------------------------
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def verdict(found: Sequence[Cell]) -> str:
+    """Whether "auto" was ever slower than it may be, and where it was slowest."""
+    worst = max(found, key=lambda cell: cell.ratio("auto"))
+    slower = sum(cell.ratio("auto") > TOLERANCE for cell in found)
+    same = sum(cell.crawled["auto"] == cell.crawled["never"] for cell in found if cell.offer == "nothing")
+    plain = sum(cell.offer == "nothing" for cell in found)
+    return (
+        f'"auto" took more than {_percent(TOLERANCE)} longer than "never" in {slower} of {len(found)} cells. The worst: '
+        f"{_percent(worst.ratio('auto'))} ({worst.case}; the sites offer {_told_offer(worst.offer)}). Where the sites offer "
+        f'nothing, "auto" was "never" to the last request and byte in {same} of {plain} cells.'
+    )
+
+
+def _told_offer(what: str) -> str:
+    return {"tables": "a table beside each page", "bundle": "a bundle", "both": "tables and a bundle"}.get(what, what)
+
+
+def _summary(found: Sequence[Cell]) -> Iterator[str]:
+    """By offer and way: in how many cells it won, cost or changed nothing."""
+    heading = ("the sites offer", "Eager", "delay", "cells", "> 2 % faster", "> 2 % slower", "median", "best", "worst")
+    rows = []
+    for what, eager, delay in itertools.product(OFFERS[1:], EAGER[1:], sorted({cell.case.delay for cell in found})):
+        ratios = sorted(cell.ratio(eager) for cell in found if cell.offer == what and cell.case.delay == delay)
+        won, lost = sum(ratio < 1 / TOLERANCE for ratio in ratios), sum(ratio > TOLERANCE for ratio in ratios)
+        figures = [_percent(ratios[len(ratios) // 2]), _percent(ratios[0]), _percent(ratios[-1])]
+        rows.append((_told_offer(what), eager, f"{delay:g} s", str(len(ratios)), str(won), str(lost), *figures))
+    return table(heading, rows)
+
+
+def _seconds(cell: Cell, eager: Eager) -> str:
+    return f"{cell.crawled[eager].seconds:.1f} ({cell.crawled[eager].requests})"
+
+
+def _by_case(found: Iterable[Cell], delay: float, latency: float, line: str) -> Iterator[str]:
+    """Seconds and requests of all cases of one line and delay."""
+    heading = ["shape", "page", "connections", "never"]
+    columns = [(what, eager) for what in OFFERS[1:] for eager in EAGER[1:]]
+    heading += [f"{what}, {eager}" for what, eager in columns]
+    rows: dict[Case, dict[str, Cell]] = {}
+    for cell in found:
+        if (cell.case.delay, cell.case.latency, cell.case.line) == (delay, latency, line):
+            rows.setdefault(cell.case, {})[cell.offer] = cell
+    return table(
+        heading,
+        [
+            (
+                case.shape,
+                f"{case.size // 1000} kB",
+                str(case.connections),
+                _seconds(offers["nothing"], "never"),
+                *(_seconds(offers[what], eager) for what, eager in columns),
+            )
+            for case, offers in rows.items()
+        ],
+    )
+
+
+def _picture(found: Iterable[Cell], case: Case, title: str) -> str:
+    """Times of one kind of case, for every shape, with "auto"."""
+    panels = []
+    chosen = [cell for cell in found if cell.case._replace(shape=case.shape) == case]
+    for shape in dict.fromkeys(cell.case.shape for cell in chosen):
+        times = {cell.offer: cell for cell in chosen if cell.case.shape == shape}
+        never = times["nothing"].crawled["never"].seconds
+        bars = [Bar("never", never, never, never, 1, ",.1f")]
+        for what in OFFERS[1:]:
+            for eager in EAGER[1:]:
+                seconds = times[what].crawled[eager].seconds
+                bars.append(Bar(f"{what}, {eager}", seconds, seconds, seconds, 1, ",.1f"))
+        panels.append((shape, bars))
+    return draw(panels, title=title, measure="seconds, simulated", ours="never")
+
+
+def _report(found: Sequence[Cell], command: str) -> str:
+    lines = [
+        "## Every case, on a simulated clock",
+        "",
+        f"    {command}",
+        "",
+        verdict(found),
+        "",
+        *_summary(found),
+    ]
+    for delay in (0.0, 1.0):
+        lines += [
+            "",
+            f"Seconds (requests) with 2 Mbit/s for each connection, 100 ms, delay {delay:g} s:",
+            "",
+            *_by_case(found, delay, 0.1, "2 Mbit/s"),
+        ]
+    return "\n".join(lines)
+
+
+def _write_csv(file: Path, found: Iterable[Cell]) -> None:
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened)
+        writer.writerow([*Case._fields, "offer", "eager", *Crawled._fields])
+        for cell in found:
+            for eager, crawled in cell.crawled.items():
+                writer.writerow([*cell.case, cell.offer, eager, *crawled])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--reduced", action="store_true", help="only the cases that the test suite looks at")
+    parser.add_argument("--shape", action="append", choices=list(SHAPES), help="only this shape; may be repeated")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="every single crawl")
+    parser.add_argument("--report", type=Path, metavar="PAGE", help="write the section `grid` of a page, and pictures")
+    chosen = parser.parse_args()
+    grid = REDUCED if chosen.reduced else GRID
+    found = list(cells(grid._replace(shapes=tuple(chosen.shape or grid.shapes)), progress=True))
+    text = _report(found, "python bench/augmented_grid.py")
+    if chosen.csv:
+        _write_csv(chosen.csv, found)
+    if chosen.report:
+        pictures = []
+        for delay in (0.0, 1.0):
+            file = cast(Path, chosen.report).with_name(f"{chosen.report.stem}-delay{delay:g}.svg")
+            title = f"Simulated crawls: 50 kB pages, 100 ms, 2 Mbit/s, 8 connections, delay {delay:g} s"
+            file.write_text(_picture(found, Case("", 50_000, 0.1, "2 Mbit/s", 8, delay), title), encoding="utf-8")
+            pictures.append(f"![{title}]({file.name})")
+        write_section(chosen.report, "grid", "\n\n".join([text, *pictures]), "What augmented hypertext wins and costs")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
