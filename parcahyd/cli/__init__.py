@@ -7,6 +7,7 @@ needs when it runs, so that `--help` and shell completion answer at once.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -22,14 +23,18 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; `arguments` are those of the process unless given."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    nursery = _nursery(words)
+    nursery = None
     try:
+        nursery = _nursery(words)
         from parcahyd.cli.application import run
 
         code = run(words, nursery)
+    except KeyboardInterrupt:  # While something was loaded.
+        code = 130
     finally:
         if nursery is not None:
             nursery.close()
+            gc.enable()
     if arguments is None and nursery is not None:
         _leave(code)
     return code

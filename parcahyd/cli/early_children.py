@@ -13,13 +13,23 @@ __all__ = ["early_children"]
 _SHARED = (
     "asyncio",
     "concurrent.futures.thread",
+    "html",
+    "json",
+    "pcre2",
     "parcahyd.config.database_url",
+    "parcahyd.core.buffer",
     "parcahyd.core.messages",
     "parcahyd.plugin_manager",
-    "parcahyd.rules.canonical_url",
+    "parcahyd.refresh.schedule",
+    "parcahyd.rules.address_policy",
+    "parcahyd.rules.host_rules",
+    "parcahyd.rules.media_type",
+    "parcahyd.rules.parameters",
+    "parcahyd.rules.url_patterns",
     "parcahyd.topology",
 )
-"""What two or three kinds of process need; it is loaded once, before they part."""
+"""What a Crawl Worker needs and another kind of process too: it is loaded once, before they part. What a worker does not need
+would only keep it waiting."""
 
 
 def early_children() -> Nursery:
