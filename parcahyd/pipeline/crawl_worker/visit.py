@@ -184,7 +184,7 @@ class Visit:
 
     def _store_at_last(self, page: Page) -> None:
         try:
-            self._store(page, _NO_PARTS)
+            self._store(*page)
         except Exception as error:  # As with answers: one bad document never stops a crawl.
             self._scribe.failure(page.item, DownloadResult(detail=f"{type(error).__name__}: {error}"), _FAULT, page.at)
 
@@ -427,20 +427,27 @@ class Visit:
         asked = self._documents.heed(links, result.headers, self.origin + item.path, now)
         if links is not None and (links.tables or self.tables.expects):
             self._hints.document_came(item, links, now)
-        page = Page(item, result, media_type, reading, asked, now)
         parts = _NO_PARTS
         if self.tables.has_offers or self._fragments is not None:
-            fragments = self._with_fragments()
-            table = fragments.wait(page, now)
+            page = Page(item, result, media_type, reading, asked, now)
+            table = self._with_fragments().wait(page, now)
             if table is not None:
                 self._ask_next(table)
                 return
-            parts = fragments.parts(page, now)
-        self._store(page, parts)
+            parts = self._with_fragments().parts(page, now)
+        self._store(item, result, media_type, reading, asked, now, parts)
 
-    def _store(self, page: Page, parts: Parts) -> None:
+    def _store(
+        self,
+        item: DueUrl,
+        result: DownloadResult,
+        media_type: str,
+        reading: Reading,
+        asked: Directive,
+        now: float,
+        parts: Parts = _NO_PARTS,
+    ) -> None:
         """Take the links of a document, and give its record away."""
-        item, result, media_type, reading, asked, now = page
         url, links = self.origin + item.path, reading.links
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
@@ -555,7 +562,7 @@ class Visit:
         assert item is not None  # noqa: S101 - every ask for a table has its document's item
         step = self._with_fragments().answered(ask, result, failed, now)
         if step.page is not None:
-            self._store(step.page, step.parts)
+            self._store(*step.page, step.parts)
         elif step.ask is not None and not self._is_stopped:
             self._ask_next(step.ask)
         elif step.document is not None:
