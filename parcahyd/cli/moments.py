@@ -12,7 +12,7 @@ __all__ = ["read_moment"]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TO_THE_MINUTE = re.compile(r"[^T ]+[T ]\d{2}:\d{2}(?:[Zz]|[+-]\d{2}:?\d{2})?")
 _SECONDS = re.compile(r"\d+(?:\.\d+)?")
-_INSTANT = 1e-6
+_INSTANT = 1e-5
 
 
 def read_moment(text: str) -> float:

@@ -98,6 +98,8 @@ def test_a_change_beside_the_clock_is_stored(desk: Desk) -> None:
     assert visits.bring(_clock(4000, b"Kettles of iron", b"<p>And of tin</p>"))
     visits.check()
     assert desk.row("/")["changes"] == 3
+    newest = desk.row("/")["fetch_id"]
+    assert [row["fetch_id"] for row in desk.rows(learned)] == [newest]  # what older ones taught is in it
 
 
 def test_a_place_that_settles_is_part_of_the_page_again(desk: Desk) -> None:
