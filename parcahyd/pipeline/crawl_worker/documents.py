@@ -6,7 +6,7 @@ read beside the event loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = [
+    "Aside",
     "DocumentReader",
     "DocumentTools",
     "Page",
     "Parts",
     "Reading",
+    "Then",
     "is_sitemap",
     "is_xml",
     "wish_not_to_be_kept",
@@ -85,6 +87,12 @@ class Reading(NamedTuple):
     """References to the sitemaps that an index names."""
     told: Told | None = None
     """What was read was no document but a table of links."""
+
+
+Then = Callable[[Reading | None, Exception | None, float], str]
+"""Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
+Aside = Callable[[Callable[[], Reading], Then], None]
+"""Has a document read beside the event loop."""
 
 
 class Page(NamedTuple):

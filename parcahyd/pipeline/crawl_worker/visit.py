@@ -15,10 +15,18 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
+from parcahyd.core.records import Assignment, DueUrl
 from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Page, Parts, Reading, is_sitemap, wish_not_to_be_kept
+from parcahyd.pipeline.crawl_worker.documents import (
+    Aside,
+    DocumentReader,
+    Page,
+    Parts,
+    Reading,
+    is_sitemap,
+    wish_not_to_be_kept,
+)
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
@@ -44,7 +52,7 @@ if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.fragments import Fragments
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
-__all__ = ["Aside", "Then", "Visit"]
+__all__ = ["Visit"]
 
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _NO_LINKS = NewLinks([], [], [])
@@ -52,12 +60,6 @@ _NO_PARTS = Parts()
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
-
-
-Then = Callable[[Reading | None, Exception | None, float], str]
-"""Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
-Aside = Callable[[Callable[[], Reading], Then], None]
-"""Has a document read beside the event loop."""
 
 
 class Visit:
@@ -184,7 +186,7 @@ class Visit:
 
     def _store_at_last(self, page: Page) -> None:
         try:
-            self._store(page, _NO_PARTS)
+            self._store(*page)
         except Exception as error:  # As with answers: one bad document never stops a crawl.
             self._scribe.failure(page.item, DownloadResult(detail=f"{type(error).__name__}: {error}"), _FAULT, page.at)
 
@@ -252,7 +254,10 @@ class Visit:
             return None
         if self._local_q:
             return self.tables.ask_first(len(self._local_q), now)
-        return self.tables.ask_when_dry(now) if self.tables.on_the_wire and self._has_time_to_spare else None
+        busy, connections = self.on_the_wire, self.settings.connections
+        if self.pace.delay > 0 or not 0 < busy < connections or not self._room.is_idle:
+            return None  # Some page would have to wait for it.
+        return self.tables.ask_when_dry(busy <= max(1, connections // 4), now)
 
     def _next_page(self, rules: Robots, now: float) -> Ask | None:
         tables, after_table = self.tables, self._after_table
@@ -288,11 +293,6 @@ class Visit:
         else:
             self._urgent.appendleft(self.ready)
         self.ready = ask
-
-    @property
-    def _has_time_to_spare(self) -> bool:
-        """Whether a request would keep nobody waiting: no delay is kept, and there are connections for more."""
-        return self.pace.delay == 0 and self.on_the_wire < self.settings.connections and self._room.is_idle
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
@@ -427,20 +427,27 @@ class Visit:
         asked = self._documents.heed(links, result.headers, self.origin + item.path, now)
         if links is not None and (links.tables or self.tables.expects):
             self._hints.document_came(item, links, now)
-        page = Page(item, result, media_type, reading, asked, now)
         parts = _NO_PARTS
         if self.tables.has_offers or self._fragments is not None:
-            fragments = self._with_fragments()
-            table = fragments.wait(page, now)
+            page = Page(item, result, media_type, reading, asked, now)
+            table = self._with_fragments().wait(page, now)
             if table is not None:
                 self._ask_next(table)
                 return
-            parts = fragments.parts(page, now)
-        self._store(page, parts)
+            parts = self._with_fragments().parts(page, now)
+        self._store(item, result, media_type, reading, asked, now, parts)
 
-    def _store(self, page: Page, parts: Parts) -> None:
+    def _store(
+        self,
+        item: DueUrl,
+        result: DownloadResult,
+        media_type: str,
+        reading: Reading,
+        asked: Directive,
+        now: float,
+        parts: Parts = _NO_PARTS,
+    ) -> None:
         """Take the links of a document, and give its record away."""
-        item, result, media_type, reading, asked, now = page
         url, links = self.origin + item.path, reading.links
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
@@ -555,7 +562,7 @@ class Visit:
         assert item is not None  # noqa: S101 - every ask for a table has its document's item
         step = self._with_fragments().answered(ask, result, failed, now)
         if step.page is not None:
-            self._store(step.page, step.parts)
+            self._store(*step.page, step.parts)
         elif step.ask is not None and not self._is_stopped:
             self._ask_next(step.ask)
         elif step.document is not None:
@@ -578,18 +585,8 @@ class Visit:
         elif self._robots.rules is not None:
             self._begin(now)
         else:
-            fact = self._robots.fact
-            if fact is not None and fact.status is not RobotsStatus.AWAITED:
-                self._robots_failure(fact, now)
+            self._robots.fail(self._local_q, self.respite, now)
             self.stop()
-
-    def _robots_failure(self, fact: RobotsFact, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
-        network = fact.status is RobotsStatus.UNREACHABLE
-        reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
-        if self._local_q:  # Empty when the run is being stopped.
-            self._scribe.no_robots(self._local_q.pop(), reason, fact.detail, network, now)
-        self.respite.give(reason, now)
 
     def _begin(self, now: float) -> None:
         """Pages may be asked for now."""

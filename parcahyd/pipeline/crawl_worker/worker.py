@@ -21,10 +21,10 @@ from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.address_care import AddressCare
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading
+from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading, Then
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Then, Visit
+from parcahyd.pipeline.crawl_worker.visit import Visit
 from parcahyd.rules.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
@@ -32,8 +32,6 @@ __all__ = ["CrawlWorker"]
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_IN_LINE = 60.0
 """Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
-_WHOLE = frozenset((AskKind.PAGE, AskKind.FRAGMENT))
-"""What is of no use in part."""
 _SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 
 
@@ -185,15 +183,17 @@ class CrawlWorker:
 
     def _start(self, visit: Visit) -> None:
         ask = visit.started()
-        has_secrets = ask.table is None and ask.kind is not AskKind.FRAGMENT
+        is_page, is_fragment = ask.kind is AskKind.PAGE, ask.kind is AskKind.FRAGMENT
         request = DownloadRequest(
             url=visit.origin + ask.path,
             address=visit.address,
             port=visit.pair.port,
             headers=visit.headers(ask),
-            max_bytes=self._work.MaxBytes if ask.kind is AskKind.PAGE else ask.max_bytes,
-            options=visit.settings.options if has_secrets else without_secrets(visit.settings).options,
-            cut=ask.kind not in _WHOLE,
+            max_bytes=self._work.MaxBytes if is_page else ask.max_bytes,
+            options=visit.settings.options
+            if ask.table is None and not is_fragment
+            else without_secrets(visit.settings).options,
+            cut=not is_page and not is_fragment,
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
