@@ -36,7 +36,6 @@ from bench.synthetic_report import machine, table
 from bench.synthetic_run import output_folder
 from bench.synthetic_server import bind
 from bench.synthetic_web import Shape
-from parcahyd.config.schema import WorkConf
 
 __all__ = ["main"]
 
@@ -145,7 +144,7 @@ def _crawl(web: Web, port: int, eager: str, latency: float, bandwidth: float, ch
         work = {
             "Seeds": [f"http://{MAIN}:{port}{HOME}"],
             "Scope": "domain",
-            **({"Eager": eager} if "Eager" in WorkConf.__struct_fields__ else {}),
+            "Eager": eager,
             "HostDelay": chosen.delay,
             "HostConnections": chosen.connections,
             "WaitForRetries": 0,
