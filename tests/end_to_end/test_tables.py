@@ -195,7 +195,11 @@ def test_by_default_an_augmented_site_costs_nothing_where_nothing_is_gained(serv
 
 def test_by_default_a_chain_becomes_flat(server: SiteServer, crawl: CrawlFactory) -> None:
     listener = server.listen()
-    server.put("", augmented(chain(40, delay=0.03)))
+    site = augmented(chain(40, delay=0.03))
+    rules = site.pages["/robots.txt"]
+    assert isinstance(rules, Answer)
+    site.pages["/robots.txt"] = replace(rules, delay=0.03)  # The way is long, for all answers.
+    server.put("", site)
     running = crawl()
     running.run(listener.url("/0.html"))
     asked = everything(server)

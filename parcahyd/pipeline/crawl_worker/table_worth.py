@@ -17,20 +17,28 @@ _FEWEST_DRY = 3
 _SHARE_DRY = 4
 """One page in so many left LocalQ dry."""
 _SHARE_OF_BYTES = 50
-"""What is spent on tables where nothing is gained: one part in so many."""
+"""A table is next to nothing beside a page that is so many times as long."""
+_SHARE_FOR_OTHERS = 100
+"""What is spent for the sake of other sites: one request and one byte in so many."""
 
 
 class TableWorth:
     """The times and lengths of one visit's answers, and how often it ran dry."""
 
-    __slots__ = ("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_longest_table", "_pages", "_quickest", "_seconds")
+    __slots__ = (
+        *("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_length_alone", "_longest_table", "_pages", "_pages_alone"),
+        *("_quickest", "_seconds_alone"),
+    )
 
     def __init__(self) -> None:
         self._quickest = inf
-        self._seconds = 0.0
-        self._length = 0.0
-        self._pages = 0
         self._best_rate = 0.0
+        self._pages = 0
+        self._length = 0.0
+        # Pages that come at the same time share the line, and say nothing about it.
+        self._pages_alone = 0
+        self._seconds_alone = 0.0
+        self._length_alone = 0.0
         self._longest_table = _SMALL
         self._asked = 0
         self._dry = 0
@@ -40,41 +48,53 @@ class TableWorth:
         self._asked += 1
 
     def ran_dry(self) -> None:
-        """Nothing is left to ask for while a page is on its way; counted once for each page."""
+        """Nothing is left to ask for while a page is on its way, and most connections are idle; counted once for each page."""
         if self._dry_at != self._asked:
             self._dry_at = self._asked
             self._dry += 1
 
-    def answered(self, seconds: float, length: int, is_page: bool, is_table: bool = False) -> None:
-        """An answer took so long, with a body of so many bytes."""
+    def answered(self, seconds: float, length: int) -> None:
+        """Any answer took so long, with a body of so many bytes."""
         if length <= _SMALL:
             self._quickest = min(self._quickest, seconds)
         if seconds > 0.0:
             self._best_rate = max(self._best_rate, length / seconds)
-        if is_page:
-            self._pages += 1
-            self._seconds += (seconds - self._seconds) / self._pages
-            self._length += (length - self._length) / self._pages
-        elif is_table:
-            self._longest_table = max(self._longest_table, length)
+
+    def page_came(self, seconds: float, length: int, was_alone: bool) -> None:
+        """An answer was a page; no other was asked for while it was on its way if it `was_alone`."""
+        self._pages += 1
+        self._length += (length - self._length) / self._pages
+        if was_alone:
+            self._pages_alone += 1
+            self._seconds_alone += (seconds - self._seconds_alone) / self._pages_alone
+            self._length_alone += (length - self._length_alone) / self._pages_alone
+
+    def table_came(self, length: int) -> None:
+        """An answer was the table of a page."""
+        self._longest_table = max(self._longest_table, length)
+
+    @property
+    def was_dry(self) -> bool:
+        """Whether that happened more often than at the beginning and at the end of every crawl."""
+        return self._dry >= _FEWEST_DRY
 
     @property
     def is_often_dry(self) -> bool:
         """Whether pages come one by one: each is known only when the one before it has come."""
-        return self._dry >= _FEWEST_DRY and self._dry * _SHARE_DRY >= self._asked
+        return self.was_dry and self._dry * _SHARE_DRY >= self._asked
 
     @property
     def has_bytes_to_spare(self) -> bool:
         """Whether it is the way, or the server, that takes time, and not the bytes: then more of them cost nothing."""
-        if self._length <= _SMALL:
-            return self._pages > 0
-        is_way_long = self._seconds < _LONGER * self._quickest < inf
-        return is_way_long or (self._quickest < inf and self._length * _LONGER <= self._best_rate * self._seconds)
+        if not self._pages_alone or self._quickest == inf:
+            return False
+        is_way_long = self._seconds_alone < _LONGER * self._quickest
+        return is_way_long or self._length_alone * _LONGER <= self._best_rate * self._seconds_alone
 
     @property
     def is_page_slow(self) -> bool:
         """Whether a page takes much longer than a small answer."""
-        return self._pages > 0 and self._seconds >= _LONGER * self._quickest
+        return self._pages_alone > 0 and self._seconds_alone >= _LONGER * self._quickest
 
     @property
     def is_page_large(self) -> bool:
@@ -82,10 +102,5 @@ class TableWorth:
         return self._pages > 0 and self._length >= _SHARE_OF_BYTES * self._longest_table
 
     def share(self, waiting: int) -> int:
-        """The bytes that may be spent on tables while so many pages wait: one in fifty."""
-        return int(waiting * self._length / _SHARE_OF_BYTES)
-
-    @property
-    def fewest_waiting(self) -> int:
-        """So many pages must wait that one more request is one in fifty."""
-        return _SHARE_OF_BYTES
+        """The bytes that may be spent for the sake of other sites while so many pages wait; 0: nothing at all."""
+        return int(waiting * self._length / _SHARE_FOR_OTHERS) if waiting >= _SHARE_FOR_OTHERS else 0

@@ -58,7 +58,18 @@ class Tables:
     """Asked by a visit what to ask for, and told what came of it."""
 
     __slots__ = (
-        *("_allows", "_asked_bundles", "_asked_tables", "_bundled", "_canon", "_eager", "_files", "_may_follow", "_offers"),
+        *(
+            "_allows",
+            "_alone",
+            "_asked_bundles",
+            "_asked_tables",
+            "_bundled",
+            "_canon",
+            "_eager",
+            "_files",
+            "_may_follow",
+            "_offers",
+        ),
         *("_probe", "_samples", "_stored", "_tables", "_troubles", "_work"),
         *("is_active", "on_the_wire", "origin", "worth"),
     )
@@ -86,6 +97,8 @@ class Tables:
         self._bundled: list[Declaration] = []
         """Declarations whose bundles came or are on their way: their pages need no tables of their own."""
         self._samples: dict[str, array[int]] = {}
+        self._alone: int | None = None
+        """The key of a page on its way beside which no other was asked for."""
         self._tables = 0
         self._troubles = 0
 
@@ -184,14 +197,13 @@ class Tables:
                 return Ask(AskKind.TABLE, path, table=TableAsk(), max_bytes=_MAX_FILE)
         if self._eager == "always":
             return self._ask_for_bundle(offers, MAX_BUNDLE, now)
-        if self._eager == "auto" and waiting >= self.worth.fewest_waiting and self._work.Scope != "site":
-            # Nothing is gained here, but others start earlier; it costs one request and one byte in fifty.
-            share = self.worth.share(waiting)
-            return self._ask_for_bundle(offers, share, now) if share else None
+        if self._eager == "auto" and self._work.Scope != "site" and (share := self.worth.share(waiting)):
+            return self._ask_for_bundle(offers, share, now)
         return None
 
     def page_asked(self, page: DueUrl) -> None:
         """A page is on its way."""
+        self._alone = page.key if not self.on_the_wire else None
         self.on_the_wire[page.key] = page
         self.worth.page_asked()
 
@@ -202,8 +214,12 @@ class Tables:
             self.on_the_wire.pop(page.key, None)
         if result.fault is None:
             table = ask.table
-            is_page, is_table = page is not None and result.status == 200, table is not None and table.page is not None
-            self.worth.answered(ask.seconds, len(result.body), is_page, is_table)
+            length = len(result.body)
+            self.worth.answered(ask.seconds, length)
+            if page is not None and result.status == 200:
+                self.worth.page_came(ask.seconds, length, was_alone=page.key == self._alone)
+            elif table is not None and table.page is not None:
+                self.worth.table_came(length)
 
     def ask_before(self, page: DueUrl, now: float) -> Ask | None:
         """The table of links of a page that is asked for next."""
@@ -211,18 +227,21 @@ class Tables:
             return None
         return self._ask_for_table(page, now)
 
-    def ask_when_dry(self, now: float) -> Ask | None:
-        """What is asked for while pages are on their way, a connection is free, nothing waits, and no delay is kept."""
+    def ask_when_dry(self, is_mostly_idle: bool, now: float) -> Ask | None:
+        """What is asked for while pages are on their way, nothing waits, no delay is kept, and connections are free."""
         offers, worth = self._offers, self.worth
         if self._eager != "auto" or offers is None:
             return None
-        worth.ran_dry()
-        if not worth.is_often_dry:
+        if is_mostly_idle:
+            worth.ran_dry()
+        if not worth.was_dry:
             return None
-        has_bytes_to_spare = worth.has_bytes_to_spare
-        if has_bytes_to_spare and (ask := self._ask_for_bundle(offers, MAX_BUNDLE, now)) is not None:
-            return ask
-        if worth.is_page_slow and (has_bytes_to_spare or worth.is_page_large):
+        has_bytes = worth.has_bytes_to_spare
+        if is_mostly_idle and worth.is_often_dry and has_bytes:
+            ask = self._ask_for_bundle(offers, MAX_BUNDLE, now)
+            if ask is not None:
+                return ask
+        if worth.is_page_slow and (has_bytes or worth.is_page_large):
             for page in reversed([*self.on_the_wire.values()]):
                 if (ask := self._ask_for_table(page, now)) is not None:
                     return ask

@@ -228,7 +228,10 @@ class Visit:
             return None
         if self._local_q:
             return self.tables.ask_first(len(self._local_q), now)
-        return self.tables.ask_when_dry(now) if self.tables.on_the_wire and self._has_time_to_spare else None
+        busy, connections = self.on_the_wire, self.settings.connections
+        if self.pace.delay > 0 or not 0 < busy < connections or not self._room.is_idle:
+            return None  # Some page would have to wait for it.
+        return self.tables.ask_when_dry(busy <= max(1, connections // 4), now)
 
     def _next_page(self, rules: Robots, now: float) -> Ask | None:
         tables, after_table = self.tables, self._after_table
@@ -252,11 +255,6 @@ class Visit:
             else:
                 return Ask(AskKind.PAGE, item.path, item)
         return None
-
-    @property
-    def _has_time_to_spare(self) -> bool:
-        """Whether a request would keep nobody waiting: no delay is kept, and there are connections for more."""
-        return self.pace.delay == 0 and self.on_the_wire < self.settings.connections and self._room.is_idle
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""

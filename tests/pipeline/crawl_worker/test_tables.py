@@ -401,8 +401,8 @@ def test_auto_asks_for_nothing_where_there_is_always_something_to_do() -> None:
     assert [path for path in world.paths() if path.endswith(".TOL")] == []
 
 
-def test_auto_asks_for_a_bundle_for_the_sake_of_others_where_it_is_one_request_in_fifty() -> None:
-    names = [f"{number}.html" for number in range(60)]
+def test_auto_asks_for_a_bundle_for_the_sake_of_others_where_it_is_one_request_in_a_hundred() -> None:
+    names = [f"{number}.html" for number in range(120)]
     site: dict[str, Answer] = {"/": page(*names), **{f"/{name}": page(f"http://far.example/{name}") for name in names}}
     site |= {"/robots.txt": robots("Augment: 1; bundle=/site.TOL"), "/site.TOL": text(table(page("z.html"), "0.html"))}
     asked = {}
