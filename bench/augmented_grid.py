@@ -101,11 +101,8 @@ def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
             if (case.shape, case.size) != (shape, size):
                 continue
             line = Line(case.latency, *LINES[case.line])
-            # Nobody reads the tables with "never": it is crawled once.
-            never = crawl(webs["nothing"], line, _work(case, "never"))
             for what in OFFERS:
-                others = {eager: crawl(webs[what], line, _work(case, eager)) for eager in EAGER[1:]}
-                yield Cell(case, what, {"never": never, **others})
+                yield Cell(case, what, {eager: crawl(webs[what], line, _work(case, eager)) for eager in EAGER})
         if progress:
             print(f"{shape}, {size:,} bytes", file=sys.stderr, flush=True)
 
