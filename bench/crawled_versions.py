@@ -25,9 +25,14 @@ _OLD, _NEW = 1_700_000_000, 1_700_100_000
 """When the files of either version were written."""
 
 
+def _address(path: str) -> str:
+    """As the pages themselves link to each other."""
+    return path.removesuffix("index.html") if path.endswith("/index.html") else path
+
+
 def _write(folder: Path, pages: dict[str, bytes], written_at: int, *, with_tables: bool) -> None:
     """A version of the site, with a page that links to all others; then its tables, as `augment build` writes them."""
-    links = "".join(f'<a href="/{path}">{path}</a>\n' for path in sorted(pages))
+    links = "".join(f'<a href="/{_address(path)}">{path}</a>\n' for path in sorted(pages))
     for path, page in {**pages, _LIST: f"<!doctype html><title>All pages</title>{links}".encode()}.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +81,7 @@ def _crawled(
             again = nginx.logged(len(first))
         _run(conf, "verify")
         for path in sorted(new)[:: max(1, len(new) // 20)]:
-            if _shown(conf, f"{origin}/{path}") != new[path]:
+            if _shown(conf, f"{origin}/{_address(path)}") != new[path]:
                 raise Complaint(f"{path} is not stored as it is now")
     return first, again
 
