@@ -6,7 +6,7 @@ read beside the event loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
@@ -23,7 +23,7 @@ from parcahyd.rules.robots import product_token
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
-__all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
+__all__ = ["Aside", "DocumentReader", "DocumentTools", "Reading", "Then", "is_sitemap", "wish_not_to_be_kept"]
 
 _ON_THE_SPOT = 64 * 1024
 """Bytes of XML that do not hold up the event loop."""
@@ -74,6 +74,12 @@ class Reading(NamedTuple):
     """References to the sitemaps that an index names."""
     told: Told | None = None
     """What was read was no document but a table of links."""
+
+
+Then = Callable[[Reading | None, Exception | None, float], str]
+"""Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
+Aside = Callable[[Callable[[], Reading], Then], None]
+"""Has a document read beside the event loop."""
 
 
 class DocumentReader:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Pair, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.answers import read_robots, stale_robots
 from parcahyd.pipeline.crawl_worker.asks import Ask
+from parcahyd.pipeline.crawl_worker.local_q import LocalQ
+from parcahyd.pipeline.crawl_worker.respite import Respite
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.politeness import Pace
@@ -64,6 +67,17 @@ class SiteRobots:
         self._obey(fact)
         self._scribe.robots(self._with_delay(fact), target)
         return ""
+
+    def fail(self, local_q: LocalQ, respite: Respite, now: float) -> None:
+        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
+        fact = self.fact
+        if fact is None or fact.status is RobotsStatus.AWAITED:
+            return
+        network = fact.status is RobotsStatus.UNREACHABLE
+        reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
+        if local_q:  # Empty when the run is being stopped.
+            self._scribe.no_robots(local_q.pop(), reason, fact.detail, network, now)
+        respite.give(reason, now)
 
     def errand_answered(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         """Take an answer to the robots.txt that another site asked for."""

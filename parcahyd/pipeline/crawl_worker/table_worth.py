@@ -18,6 +18,8 @@ _SHARE_DRY = 4
 """One page in so many left LocalQ dry."""
 _SHARE_OF_BYTES = 50
 """A table is next to nothing beside a page that is so many times as long."""
+_FEWEST_PAGES = 10
+"""By so many pages it is told how long those are that wait."""
 _SHARE_FOR_OTHERS = 100
 """What is spent for the sake of other sites: one request and one byte in so many."""
 
@@ -103,4 +105,6 @@ class TableWorth:
 
     def share(self, waiting: int) -> int:
         """The bytes that may be spent for the sake of other sites while so many pages wait; 0: nothing at all."""
-        return int(waiting * self._length / _SHARE_FOR_OTHERS) if waiting >= _SHARE_FOR_OTHERS else 0
+        if waiting < _SHARE_FOR_OTHERS or self._pages < _FEWEST_PAGES:
+            return 0
+        return int(waiting * self._length / _SHARE_FOR_OTHERS)

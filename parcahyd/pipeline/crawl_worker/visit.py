@@ -15,10 +15,10 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
+from parcahyd.core.records import Assignment, DueUrl
 from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
+from parcahyd.pipeline.crawl_worker.documents import Aside, DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
@@ -43,19 +43,13 @@ from parcahyd.rules.robots import Robots
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
-__all__ = ["Aside", "Then", "Visit"]
+__all__ = ["Visit"]
 
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
-
-
-Then = Callable[[Reading | None, Exception | None, float], str]
-"""Takes what was read, or why nothing was, and the time; a sentence tells of a failure."""
-Aside = Callable[[Callable[[], Reading], Then], None]
-"""Has a document read beside the event loop."""
 
 
 class Visit:
@@ -479,18 +473,8 @@ class Visit:
         elif self._robots.rules is not None:
             self._begin(now)
         else:
-            fact = self._robots.fact
-            if fact is not None and fact.status is not RobotsStatus.AWAITED:
-                self._robots_failure(fact, now)
+            self._robots.fail(self._local_q, self.respite, now)
             self.stop()
-
-    def _robots_failure(self, fact: RobotsFact, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
-        network = fact.status is RobotsStatus.UNREACHABLE
-        reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
-        if self._local_q:  # Empty when the run is being stopped.
-            self._scribe.no_robots(self._local_q.pop(), reason, fact.detail, network, now)
-        self.respite.give(reason, now)
 
     def _begin(self, now: float) -> None:
         """Pages may be asked for now."""

@@ -21,10 +21,10 @@ from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.address_care import AddressCare
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading
+from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading, Then
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Then, Visit
+from parcahyd.pipeline.crawl_worker.visit import Visit
 from parcahyd.rules.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]

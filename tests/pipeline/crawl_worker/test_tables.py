@@ -313,6 +313,19 @@ def test_a_phantom_that_is_a_page_is_stored_and_one_that_is_not_is_recorded() ->
     assert [(record.path, record.depth) for record in world.of(BadRecord)] == [("/no/1.html", 1)]
 
 
+@pytest.mark.parametrize(
+    ("rules", "settings"), [(("User-agent: *", "Disallow: /closed"), {}), ((), {"Exclude": ("*/closed/*",)})]
+)
+def test_a_page_that_is_refused_leads_no_further_by_its_table(rules: tuple[str, ...], settings: dict[str, object]) -> None:
+    site: dict[str, Answer] = {"/": page("closed/a.html"), "/closed/a.html": page("/secret.html", "http://far.example/")}
+    site["/site.TOL"] = text(table(page("closed/a.html"), "index.html") + table(page("/secret.html"), "closed/a.html"))
+    site |= {"/robots.txt": robots(*rules, "Augment: 1; bundle=/site.TOL"), "/secret.html": page()}
+    world = World(site, eager(**settings))
+    world.visit("/")
+    assert sorted(world.paths()) == ["/", "/robots.txt", "/site.TOL"]
+    assert world.of(ExternRecord) == []
+
+
 def test_links_that_authors_ask_to_leave_alone_are_left_alone() -> None:
     body = table(page("a.html", "b.html"), "index.html").replace(b"b.html\tk=a", b"b.html\tk=a\trel=nofollow")
     site: dict[str, Answer] = {
