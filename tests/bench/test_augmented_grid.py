@@ -43,6 +43,12 @@ def test_a_bundle_makes_a_chain_flat(found: list[Cell]) -> None:
     assert flat.crawled["auto"].requests == flat.crawled["never"].requests + 1
 
 
+def test_tables_let_large_pages_overlap(found: list[Cell]) -> None:
+    chain = Case("chain", 50_000, 0.1, "2 Mbit/s", 8, 0.0)
+    cell = next(cell for cell in found if (cell.case, cell.offer) == (chain, "tables"))
+    assert cell.ratio("auto") < 0.7
+
+
 def test_with_a_delay_a_table_for_each_page_doubles_the_time(found: list[Cell]) -> None:
     slow = [cell for cell in found if cell.offer == "tables" and cell.case.delay and cell.case.shape == "wide"]
     assert slow
