@@ -43,7 +43,10 @@ _ROOT = Path(__file__).resolve().parents[1]
 _MEGABIT = 125_000.0
 _MANUAL = "python3.11-doc"
 _SMALLEST, _LARGEST = 20_000, 500_000
-_WAYS = {"never": ("both", "never"), "tables": ("tables", "auto"), "bundle": ("bundle", "auto"), "both": ("both", "auto")}
+_WAYS = {
+    "never": ("both", "never"),
+    **{f"{what}, {eager}": (what, eager) for what in ("tables", "bundle") for eager in ("auto", "always")},
+}
 """By name: what the sites offer, and the setting Eager."""
 
 
@@ -231,7 +234,7 @@ def main() -> None:
     heading = ("with", "seconds", "time, % against never", "pages", "requests", "of them tables", "MB")
     lines, panels = [], []
     for bandwidth in [number * _MEGABIT or inf for number in chosen.bandwidth or (2.0, 0.0)]:
-        for name in chosen.web or _WEBS:
+        for name in chosen.web or ("intranet", "deep"):
             runs = _play(name, bandwidth, chosen)
             title = f"{name}, {_told(bandwidth)}"
             lines += ["", f"### {title[0].upper()}{title[1:]}", "", *table(heading, _rows(runs))]
