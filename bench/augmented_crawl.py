@@ -36,7 +36,6 @@ from bench.synthetic_report import machine, table
 from bench.synthetic_run import output_folder
 from bench.synthetic_server import bind
 from bench.synthetic_web import Shape
-from parcahyd.config.schema import WorkConf
 
 __all__ = ["main"]
 
@@ -44,7 +43,10 @@ _ROOT = Path(__file__).resolve().parents[1]
 _MEGABIT = 125_000.0
 _MANUAL = "python3.11-doc"
 _SMALLEST, _LARGEST = 20_000, 500_000
-_WAYS = {"never": ("both", "never"), "tables": ("tables", "auto"), "bundle": ("bundle", "auto"), "both": ("both", "auto")}
+_WAYS = {
+    "never": ("both", "never"),
+    **{f"{what}, {eager}": (what, eager) for what in ("tables", "bundle") for eager in ("auto", "always")},
+}
 """By name: what the sites offer, and the setting Eager."""
 
 
@@ -145,7 +147,7 @@ def _crawl(web: Web, port: int, eager: str, latency: float, bandwidth: float, ch
         work = {
             "Seeds": [f"http://{MAIN}:{port}{HOME}"],
             "Scope": "domain",
-            **({"Eager": eager} if "Eager" in WorkConf.__struct_fields__ else {}),
+            "Eager": eager,
             "HostDelay": chosen.delay,
             "HostConnections": chosen.connections,
             "WaitForRetries": 0,
@@ -232,7 +234,7 @@ def main() -> None:
     heading = ("with", "seconds", "time, % against never", "pages", "requests", "of them tables", "MB")
     lines, panels = [], []
     for bandwidth in [number * _MEGABIT or inf for number in chosen.bandwidth or (2.0, 0.0)]:
-        for name in chosen.web or _WEBS:
+        for name in chosen.web or ("intranet", "deep"):
             runs = _play(name, bandwidth, chosen)
             title = f"{name}, {_told(bandwidth)}"
             lines += ["", f"### {title[0].upper()}{title[1:]}", "", *table(heading, _rows(runs))]

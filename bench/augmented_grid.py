@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
@@ -27,7 +27,7 @@ from bench.simulated_network import Line
 from bench.synthetic_report import table
 from parcahyd.config.schema import WorkConf
 
-__all__ = ["EAGER", "GRID", "REDUCED", "TOLERANCE", "Case", "Cell", "Grid", "cells", "main"]
+__all__ = ["EAGER", "GRIDS", "LINES", "TOLERANCE", "Case", "Cell", "Grid", "cells", "report", "verdict", "write_report"]
 
 Eager = Literal["never", "auto", "always"]
 EAGER: tuple[Eager, ...] = ("never", "auto", "always")
@@ -70,7 +70,8 @@ class Grid(NamedTuple):
         return itertools.starmap(Case, itertools.product(*self))
 
 
-GRID = Grid()
+GRIDS = Grid(delays=(0.0,)), Grid(latencies=(0.1,), delays=(1.0,))
+"""All cases: where a delay is kept, latency hardly matters."""
 REDUCED = Grid(sizes=(5_000, 50_000), latencies=(0.1,), lines=("2 Mbit/s", "2 Mbit/s, shared"), connections=(1, 8))
 
 
@@ -88,9 +89,7 @@ class Cell(NamedTuple):
 
 
 def _work(case: Case, eager: Eager) -> WorkConf:
-    if "Eager" not in WorkConf.__struct_fields__:
-        return WorkConf(HostDelay=case.delay, HostConnections=case.connections)
-    return WorkConf(HostDelay=case.delay, HostConnections=case.connections, Eager=eager)  # type: ignore[call-arg]
+    return WorkConf(HostDelay=case.delay, HostConnections=case.connections, Eager=eager)
 
 
 def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
@@ -192,11 +191,12 @@ def _picture(found: Iterable[Cell], case: Case, title: str) -> str:
     return draw(panels, title=title, measure="seconds, simulated", ours="never")
 
 
-def _report(found: Sequence[Cell], command: str) -> str:
+def report(found: Sequence[Cell]) -> str:
+    """Everything but the pictures, as Markdown."""
     lines = [
         "## Every case, on a simulated clock",
         "",
-        f"    {command}",
+        "    python bench/augmented_grid.py",
         "",
         verdict(found),
         "",
@@ -210,6 +210,17 @@ def _report(found: Sequence[Cell], command: str) -> str:
             *_by_case(found, delay, 0.1, "2 Mbit/s"),
         ]
     return "\n".join(lines)
+
+
+def write_report(page: Path, found: Sequence[Cell]) -> None:
+    """The section of a page, and pictures beside it."""
+    pictures = []
+    for delay in sorted({cell.case.delay for cell in found}):
+        file = page.with_name(f"{page.stem}-delay{delay:g}.svg")
+        title = f"Simulated crawls: 50 kB pages, 100 ms, 2 Mbit/s, 8 connections, delay {delay:g} s"
+        file.write_text(_picture(found, Case("", 50_000, 0.1, "2 Mbit/s", 8, delay), title), encoding="utf-8")
+        pictures.append(f"![{title}]({file.name})")
+    write_section(page, "grid", "\n\n".join([report(found), *pictures]), "What augmented hypertext wins and costs")
 
 
 def _write_csv(file: Path, found: Iterable[Cell]) -> None:
@@ -228,21 +239,15 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="every single crawl")
     parser.add_argument("--report", type=Path, metavar="PAGE", help="write the section `grid` of a page, and pictures")
     chosen = parser.parse_args()
-    grid = REDUCED if chosen.reduced else GRID
-    found = list(cells(grid._replace(shapes=tuple(chosen.shape or grid.shapes)), progress=True))
-    text = _report(found, "python bench/augmented_grid.py")
+    found: list[Cell] = []
+    for grid in (REDUCED,) if chosen.reduced else GRIDS:
+        found += cells(grid._replace(shapes=tuple(chosen.shape or grid.shapes)), progress=True)
     if chosen.csv:
         _write_csv(chosen.csv, found)
     if chosen.report:
-        pictures = []
-        for delay in (0.0, 1.0):
-            file = cast(Path, chosen.report).with_name(f"{chosen.report.stem}-delay{delay:g}.svg")
-            title = f"Simulated crawls: 50 kB pages, 100 ms, 2 Mbit/s, 8 connections, delay {delay:g} s"
-            file.write_text(_picture(found, Case("", 50_000, 0.1, "2 Mbit/s", 8, delay), title), encoding="utf-8")
-            pictures.append(f"![{title}]({file.name})")
-        write_section(chosen.report, "grid", "\n\n".join([text, *pictures]), "What augmented hypertext wins and costs")
+        write_report(chosen.report, found)
     else:
-        print(text)
+        print(report(found))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a refresh of real pages costs, with tables of variable information and with learned places.
 
-    python bench/versions.py ARCHIVE [--level 6]
+    python bench/versions.py ARCHIVE [--level 6] [--crawl] [--report docs/augmented.md]
 
 The archive holds pairs of folders `old` and `new`, each pair with an INFO.txt that dates it; the pairs follow each other.
 First, what differs is marked on copies, `augment build` writes the tables, and nginx serves both: bytes of HTTP for a refresh
@@ -24,7 +24,9 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
 from bench.complaint import Complaint
+from bench.crawled_versions import refresh_by_crawl
 from bench.marking import mark_both
+from bench.page_section import write_section
 from bench.similarity import cost
 from bench.wire import Compressing, Exchange, Wire
 from parcahyd.augment.learned import LEAST_CHANGES, NOTHING_LEARNED, Learned, skeleton_hash, visited, write_learned
@@ -313,17 +315,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("archive", type=Path, metavar="ARCHIVE")
     parser.add_argument("--level", type=int, default=1, help="gzip_comp_level of nginx; 1 is its own")
+    parser.add_argument("--crawl", action="store_true", help="refresh by whole crawls, too")
+    parser.add_argument("--report", type=Path, metavar="PAGE", help="write the section `refresh` of a page")
     chosen = parser.parse_args()
-    pairs = read_pairs(chosen.archive)
+    text = "\n".join(_report(read_pairs(chosen.archive), chosen.level, with_crawls=chosen.crawl)).strip()
+    if chosen.report:
+        heading = "## Refreshing real pages\n\n    python bench/versions.py ARCHIVE" + (" --crawl" if chosen.crawl else "")
+        write_section(chosen.report, "refresh", f"{heading}\n\n{text}", "What augmented hypertext wins and costs")
+    else:
+        print(text)
+
+
+def _report(pairs: list[Pair], level: int, *, with_crawls: bool) -> Iterator[str]:
     for number, pair in enumerate(pairs, 1):
-        print(f"### Marked, pair {number} ({pair.dated}), gzip level {chosen.level}\n")
+        yield f"\n### Marked, pair {number} ({pair.dated}), gzip level {level}\n"
         with tempfile.TemporaryDirectory(prefix="versions-") as scratch:
-            print("\n".join(_wire_table(_refresh(pair, Path(scratch), chosen.level))) + "\n")
+            yield from _wire_table(_refresh(pair, Path(scratch), level))
+    if with_crawls:
+        yield "\n### Marked, by whole crawls\n"
+        yield from refresh_by_crawl(pairs[0].old, pairs[0].new, level)
     if len(pairs) != 2 or pairs[0].new != pairs[1].old:
         raise Complaint("learning needs two pairs that follow each other")
-    print("### Learned\n")
+    yield "\n### Learned\n"
     versions = [(old, pairs[0].new[path], pairs[1].new[path]) for path, old in sorted(pairs[0].old.items())]
-    print("\n".join(_learned_tables(versions, WorkConf().CompressionLevel)))
+    yield from _learned_tables(versions, WorkConf().CompressionLevel)
 
 
 if __name__ == "__main__":

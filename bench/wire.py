@@ -17,7 +17,9 @@ from typing import NamedTuple, Self
 from bench.complaint import Complaint
 from bench.nginx import _free_port, _program
 
-__all__ = ["Compressing", "Exchange", "Wire"]
+__all__ = ["Compressing", "Exchange", "Logged", "Wire"]
+
+_SETTLED_SECONDS = 0.3
 
 _CONFIGURATION = """
 daemon off;
@@ -27,13 +29,14 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log crit;
 events {{ worker_connections 64; }}
 http {{
-  types {{ text/html html; text/vnd.augment.tvi TVI; }}
+  types {{ text/html html; text/vnd.augment.tvi TVI; text/vnd.augment.tol TOL; }}
   default_type application/octet-stream;
-  access_log off;
+  log_format wire '$status $request_length $bytes_sent $uri';
+  access_log {log};
   keepalive_requests 1000000;
   gzip on;
   gzip_comp_level {level};
-  gzip_types text/vnd.augment.tvi;
+  gzip_types text/vnd.augment.tvi text/vnd.augment.tol;
   client_body_temp_path {folder}/body;
   proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi;
@@ -47,12 +50,14 @@ http {{
 class Compressing:
     """nginx with `gzip on`, at its own level 1 or another, with a folder of its own."""
 
-    def __init__(self, root: Path, folder: Path, level: int = 1) -> None:
+    def __init__(self, root: Path, folder: Path, level: int = 1, *, is_logging: bool = False) -> None:
         self.port = _free_port()
+        self._log = folder / "access.log"
         folder.mkdir(parents=True, exist_ok=True)
         configuration = folder / "nginx.conf"
         user = "user root;" if os.geteuid() == 0 else ""
-        text = _CONFIGURATION.format(user=user, folder=folder, port=self.port, root=root, level=level)
+        log = f"{self._log} wire" if is_logging else "off"
+        text = _CONFIGURATION.format(user=user, folder=folder, port=self.port, root=root, level=level, log=log)
         configuration.write_text(text)
         command = [_program(), "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(configuration)]
         self._process = subprocess.Popen(command)
@@ -69,6 +74,22 @@ class Compressing:
     def __exit__(self, *exception: object) -> None:
         self._process.terminate()
         self._process.wait()
+
+    def logged(self, since: int = 0) -> list[Logged]:
+        """The requests that were answered, after so many others."""
+        time.sleep(_SETTLED_SECONDS)  # A line is written after the last byte was sent.
+        fields = [line.split(" ", 3) for line in self._log.read_text(encoding="utf-8").splitlines()[since:]]
+        return [Logged(int(status), int(asked), int(sent), path) for status, asked, sent, path in fields]
+
+
+class Logged(NamedTuple):
+    """One request in nginx's log."""
+
+    status: int
+    request_bytes: int
+    answer_bytes: int
+    """Headers and body."""
+    path: str
 
 
 class Exchange(NamedTuple):

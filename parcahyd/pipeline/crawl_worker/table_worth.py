@@ -12,10 +12,13 @@ __all__ = ["TableWorth"]
 
 _SMALL = 4 * 1024
 """Bytes of an answer whose time is that of the way, not of its length."""
+_LARGE = 4 * _SMALL
+"""Bytes of a page beside which the lines about it in a bundle, some hundred bytes, are next to nothing."""
 _LONGER = 2.0
+_CLEARLY_LONGER = 1.25
 _FEWEST_DRY = 3
 _SHARE_DRY = 4
-"""One page in so many left LocalQ dry."""
+"""One page in so many left LocalQ dry; of small pages, all but one in so many."""
 _SHARE_OF_BYTES = 50
 """A table is next to nothing beside a page that is so many times as long."""
 _FEWEST_PAGES = 10
@@ -82,8 +85,18 @@ class TableWorth:
 
     @property
     def is_often_dry(self) -> bool:
-        """Whether pages come one by one: each is known only when the one before it has come."""
-        return self.was_dry and self._dry * _SHARE_DRY >= self._asked
+        """Whether pages come a few at a time, the next ones known only when these have come; small pages: one by one."""
+        if self._length >= _LARGE:
+            return self._dry >= _FEWEST_DRY - 1 and self._dry * _SHARE_DRY >= self._asked
+        return self.was_dry and self._dry * _SHARE_DRY >= self._asked * (_SHARE_DRY - 1)
+
+    @property
+    def is_way_long(self) -> bool:
+        """Whether a table's bytes take less time than the way: what it saves, a way for each step of links, is more then.
+
+        That holds on a line that is shared as well as on one with bandwidth for each connection.
+        """
+        return self._pages > 0 and self._quickest < inf and self._quickest * self._best_rate >= self._longest_table
 
     @property
     def has_bytes_to_spare(self) -> bool:
@@ -97,6 +110,12 @@ class TableWorth:
     def is_page_slow(self) -> bool:
         """Whether a page takes much longer than a small answer."""
         return self._pages_alone > 0 and self._seconds_alone >= _LONGER * self._quickest
+
+    @property
+    def is_table_early(self) -> bool:
+        """Whether a table comes clearly before its page: that is no small one, and takes longer than a small answer."""
+        is_longer = self._seconds_alone >= _CLEARLY_LONGER * self._quickest
+        return self._pages_alone > 0 and self._length >= _LARGE and is_longer
 
     @property
     def is_page_large(self) -> bool:

@@ -239,14 +239,13 @@ class Tables:
             return None
         if is_mostly_idle:
             worth.ran_dry()
-        if not worth.was_dry:
-            return None
-        has_bytes = worth.has_bytes_to_spare
-        if is_mostly_idle and worth.is_often_dry and has_bytes:
+        has_bytes, is_way_long, is_often_dry = worth.has_bytes_to_spare, worth.is_way_long, worth.is_often_dry
+        if is_often_dry and (has_bytes or is_way_long):
             ask = self._ask_for_bundle(offers, MAX_BUNDLE, now)
             if ask is not None:
                 return ask
-        if worth.is_page_slow and (has_bytes or worth.is_page_large):
+        is_slow = worth.was_dry and worth.is_page_slow and (has_bytes or worth.is_page_large)
+        if is_slow or (is_often_dry and is_way_long and worth.is_table_early):
             for page in reversed([*self.on_the_wire.values()]):
                 if (ask := self._ask_for_table(page, now)) is not None:
                     return ask
