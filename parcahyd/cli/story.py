@@ -133,8 +133,8 @@ def _origin(story: UrlStory) -> Iterator[str]:
     hops = f", {plural(story.hops, 'redirect')} led to it" if story.hops else ""
     yield _line("found", f"{moment(story.first_seen)}, {how}{hops}")
     if story.site_reason is not None:
-        failures = plural(story.site_failures, "visit")
-        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}, {failures} in a row failed")
+        failures = f", {plural(story.site_failures, 'visit')} in a row failed" if story.site_failures else ""
+        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}{failures}")
 
 
 def _history(story: UrlStory) -> Iterator[str]:

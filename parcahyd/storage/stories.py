@@ -18,7 +18,13 @@ from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredD
 from parcahyd.storage.similar import near_to
 from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
 
-__all__ = ["read_document", "read_story", "sentence_of", "whole"]
+__all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of", "whole"]
+
+ERRAND_REASONS = {
+    RobotsStatus.ERROR.value: Reason.ROBOTS_ERROR.word,
+    RobotsStatus.UNREACHABLE.value: Reason.ROBOTS_UNREACHABLE.word,
+}
+"""Why a site waits before it asks again for a robots.txt that lies on another site, by the status of its own."""
 
 _TWINS = 20
 _SIMILAR = 10
@@ -89,8 +95,8 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         addresses_expire=site.addresses_expire,
         robots=_robots(site),
         visiting=site.visit is not None,
-        not_before=site.not_before,
-        site_reason=site.reason,
+        not_before=waits_for_site,
+        site_reason=site.reason or (ERRAND_REASONS.get(site.robots_status) if site.errand_until else None),
         site_failures=site.failures,
         state=State(row.state).word,
         reason=row.reason,

@@ -126,7 +126,7 @@ sites = Table(
     _words("robots_detail"),
     _time("robots_failing_since"),  # 0: the last attempt read it
     Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
-    _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
+    _time("errand_until"),  # its URLs wait until then for the answer to its errand, or before it is run again; 0: neither
     Column("augmentation", LargeBinary),
     Column("guards", LargeBinary),  # what the trap guards learned
     _time("not_before"),

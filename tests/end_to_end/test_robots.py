@@ -101,6 +101,22 @@ def test_a_robots_txt_that_lies_on_another_site(server: SiteServer, crawl: Crawl
     assert "/private/page" not in targets
 
 
+def test_a_robots_txt_that_cannot_be_read_on_another_site_is_not_asked_for_again_at_once(
+    server: SiteServer, crawl: CrawlFactory
+) -> None:
+    rules = server.listen()
+    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
+    server.site().pages["/shared-rules"] = Answer(status=500)
+    running = crawl()
+    running.run(site.url())
+    assert sorted(entry.target for entry in server.log) == ["/robots.txt", "/shared-rules"]
+    assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [
+        (site.url().rstrip("/"), "robots-error")
+    ]
+    assert "spared until" in running.explain(site.url())
+    running.verify()
+
+
 def test_a_site_whose_robots_txt_recovers_is_crawled_later(server: SiteServer, crawl: CrawlFactory) -> None:
     (site,) = _by_port(server, {"error": Answer(status=503)}).values()
     running = crawl({"Work.RetryDelay": 2})

@@ -18,7 +18,7 @@ from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Errand, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location, read_robots, stale_robots
+from parcahyd.pipeline.crawl_worker.answers import location, read_robots
 from parcahyd.pipeline.crawl_worker.documents import DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
@@ -35,6 +35,7 @@ from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.robots_patience import stale_robots
 
 __all__ = ["Aside", "Ask", "AskKind", "Then", "Visit"]
 

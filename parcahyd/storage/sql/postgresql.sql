@@ -422,6 +422,11 @@ UPDATE sites SET robots_status=%s::VARCHAR, robots_fetched_at=%s, robots_expires
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=%s WHERE sites.id = %s::BIGINT;
 
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = %s::BIGINT;
+
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = %s::BIGINT;
 

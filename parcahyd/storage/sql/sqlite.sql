@@ -419,6 +419,11 @@ UPDATE sites SET robots_status=?, robots_fetched_at=?, robots_expires_at=?, robo
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=? WHERE sites.id = ?;
 
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = ?;
+
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = ?;
 
