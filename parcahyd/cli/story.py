@@ -10,6 +10,7 @@ from parcahyd.cli.wording import due, moment, plain, plural, span
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
@@ -147,6 +148,9 @@ def _history(story: UrlStory) -> Iterator[str]:
     yield _line("checked", f"{moment(story.checked_at)}{status}{tries}{changes}")
     if story.changes_every is not None:
         yield _line("changes", f"about every {span(story.changes_every)}, as far as was seen")
+    if story.lastmod is not None and story.lastmod_read is not None:
+        yield _line("sitemap", f"says that it changed {moment(story.lastmod)}; read {moment(story.lastmod_read)}")
+        yield _line("", _believed(LastmodTrust.decode(story.lastmod_trust)))
     if story.document is not None:
         document = story.document
         kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
@@ -161,6 +165,11 @@ def _history(story: UrlStory) -> Iterator[str]:
     for fetch in story.fetches:
         brought = f"to {fetch.redirect}" if fetch.redirect is not None else plural(fetch.length or 0, "byte")
         yield _line("fetched", f"{moment(fetch.at)}  {fetch.status}  {fetch.address}  {brought}")
+
+
+def _believed(trust: LastmodTrust) -> str:
+    worth = f"{plural(trust.foretold, 'change')} foretold, {trust.missed} missed, {plural(trust.false_alarms, 'false alarm')}"
+    return f"such dates of this site are {'believed' if trust.is_trusted else 'not believed'}: {worth}"
 
 
 def _next(story: UrlStory, now: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parcahyd.storage.writer import Writer
 
-__all__ = ["to_version_2"]
+__all__ = ["to_version_2", "to_version_3"]
 
 _TYPES = {
     "sqlite": {"moment": "DOUBLE", "bytes": "BLOB", "id": "INTEGER"},
@@ -31,6 +31,13 @@ def to_version_2(writer: Writer) -> None:
         writer.run('ALTER TABLE summaries ALTER COLUMN "content" SET STORAGE EXTERNAL')
     _add(writer, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
+
+
+def to_version_3(writer: Writer) -> None:
+    """What sitemaps say of pages, and whether it is believed."""
+    _add(writer, "sites", "lastmod_trust", "INTEGER DEFAULT 0 NOT NULL")
+    _add(writer, "urls", "lastmod", "moment")
+    _add(writer, "urls", "lastmod_read", "moment")
 
 
 def _add(writer: Writer, table: str, column: str, description: str) -> None:

@@ -237,6 +237,11 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     """Other URLs with the same document, at most twenty."""
     similar: tuple[str, ...]
     """URLs with another document that shows nearly the same text, at most ten."""
+    lastmod: float | None = None
+    """When it changed, as a sitemap says."""
+    lastmod_read: float | None = None
+    lastmod_trust: int = 0
+    """How far the site's sitemaps are believed (`refresh.lastmod`)."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

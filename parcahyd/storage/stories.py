@@ -122,6 +122,9 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         fetches=tuple(_fetch(fetch) for fetch in history),
         twins=_twins(connection, row),
         similar=_similar(connection, row.document_id),
+        lastmod=row.lastmod,
+        lastmod_read=row.lastmod_read,
+        lastmod_trust=site.lastmod_trust,
     )
 
 

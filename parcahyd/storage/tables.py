@@ -140,6 +140,7 @@ sites = Table(
     _count("pages"),  # URLs that have a document
     _count("bytes"),  # of documents received from it, in all
     _count("requests"),
+    Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
     UniqueConstraint("host", "scheme", "port"),
 )
 
@@ -200,6 +201,8 @@ urls = Table(
     Column("change_weight", Double),  # what is known of its rate of change (refresh.change_rate); null: nothing yet
     Column("change_span", Double),
     Column("change_restless", Double),
+    Column("lastmod", Double),  # when it changed, as a sitemap says
+    Column("lastmod_read", Double),  # when that sitemap was read
     Column("detail", Text),
     sqlite_with_rowid=False,
 )

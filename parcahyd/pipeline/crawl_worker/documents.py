@@ -6,8 +6,9 @@ read beside the event loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,7 +19,11 @@ from parcahyd.rules.directives import NO_DIRECTIVES, Directive, header_directive
 from parcahyd.rules.link_tags import Sink
 from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
+from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.robots import product_token
+
+if TYPE_CHECKING:
+    from parcahyd.rules.sitemap import Sitemap
 
 __all__ = ["DocumentReader", "DocumentTools", "Reading", "is_sitemap", "wish_not_to_be_kept"]
 
@@ -69,6 +74,8 @@ class Reading(NamedTuple):
     members: tuple[Member, ...] = ()
     sitemaps: tuple[str, ...] = ()
     """References to the sitemaps that an index names."""
+    lastmods: tuple[tuple[str, float], ...] = ()
+    """What a sitemap says: paths of its own site, and when each changed."""
 
 
 class DocumentReader:
@@ -110,7 +117,7 @@ class DocumentReader:
         if is_html(media_type) and media_type != _XHTML:
             reading = self.read_html(body, charset)
         else:
-            reading = _read_other(body, media_type, charset, is_sitemap)
+            reading = _read_other(body, media_type, charset, is_sitemap, partial(_lastmods, url, Canon.of(self._work)))
         if self._is_full and self._tools.summarizers.can_read(media_type):
             summary = self._tools.summarizers.summarize(body, media_type, reading.charset, url)
             if summary is not None:
@@ -153,7 +160,9 @@ def _is_xml(media_type: str) -> bool:
     return media_type in _XML or media_type.endswith("+xml")
 
 
-def _read_other(body: bytes, media_type: str, charset: str, is_sitemap: bool) -> Reading:
+def _read_other(
+    body: bytes, media_type: str, charset: str, is_sitemap: bool, lastmods: Callable[[Sitemap], tuple[tuple[str, float], ...]]
+) -> Reading:
     from parcahyd.rules.sitemap import Kind, read_sitemap
     from parcahyd.rules.xml_links import read_xml_links
 
@@ -163,11 +172,27 @@ def _read_other(body: bytes, media_type: str, charset: str, is_sitemap: bool) ->
             sink = Sink()
             for location, _ in (*sitemap.children, *sitemap.entries):
                 sink.add("link", location, sink.follow)
-            return Reading(charset, collected(sink, charset), sitemaps=tuple(location for location, _ in sitemap.children))
+            children = tuple(location for location, _ in sitemap.children)
+            return Reading(charset, collected(sink, charset), sitemaps=children, lastmods=lastmods(sitemap))
     if not _is_xml(media_type):
         return Reading(charset)
     links = read_xml_links(body, charset)
     return Reading(links.charset, links)
+
+
+def _lastmods(url: str, canon: Canon | None, sitemap: Sitemap) -> tuple[tuple[str, float], ...]:
+    """When pages of the sitemap's own site changed, as it says; dates of feeds tell when a page was published."""
+    from parcahyd.rules.sitemap import Kind
+
+    if sitemap.kind is not Kind.URLSET:
+        return ()
+    origin = url[: url.index("/", url.index("//") + 2)]
+    join, start = joining(url, canon), len(origin)
+    return tuple(
+        (target[start:], lastmod)
+        for location, lastmod in sitemap.entries
+        if lastmod is not None and (target := join(location)) is not None and target.startswith(origin + "/")
+    )
 
 
 def _with_summary(reading: Reading, summary: Summary) -> Reading:

@@ -96,6 +96,7 @@ class Scribe:
                 language=reading.language,
                 summary=reading.summary,
                 refused=refused,
+                lastmods=reading.lastmods,
             )
         )
 

@@ -439,6 +439,7 @@ class Visit:
             if key is not None and self._known.is_whole and self._room.urls > 0:
                 self._room.urls -= 1
                 self._local_q.appendleft(DueUrl(key, path))
+        self._local_q = deque(sorted(self._local_q, key=lambda url: url.path not in self._sitemaps))
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
