@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import Pair
 from parcahyd.refresh.lastmod import LastmodTrust
@@ -14,7 +16,7 @@ LONGEST = 100 * REVISIT
 SHORTEST = 300.0
 
 
-def stored(desk: Desk, **work: float) -> Pair:
+def stored(desk: Desk, **work: Any) -> Pair:
     """An open visit that stored the pages, at START."""
     desk.begin(RevisitMax=LONGEST, RevisitMin=SHORTEST, **work)
     desk.seed(f"{A}/")
