@@ -64,12 +64,13 @@ def test_sitemaps_that_robots_names_come_first(server: SiteServer, crawl_on: Cra
 
     index = "".join(f"<sitemap><loc>{listener.url(path)}</loc></sitemap>" for path in ("/map.xml.gz", "/index.xml", "/map.txt"))
     pages: dict[str, Page] = {
-        "/robots.txt": robots(f"Sitemap: {listener.url('/index.xml')}\n"),
+        "/robots.txt": robots(f"Sitemap: {listener.url('/index.xml')}\nSitemap: more.txt\n"),
+        "/more.txt": _of_type(listener.url("/hidden4").encode(), "text/plain"),
         "/": html("Root"),
         "/index.xml": _of_type(f"<sitemapindex>{index}</sitemapindex>".encode(), "application/xml"),
         "/map.xml.gz": _of_type(gzip.compress(urlset("/hidden1", "/hidden2")), "application/gzip"),
         "/map.txt": _of_type(listener.url("/hidden3").encode(), "text/plain"),
-        **{f"/hidden{number}": html(f"Hidden {number}") for number in range(1, 4)},
+        **{f"/hidden{number}": html(f"Hidden {number}") for number in range(1, 5)},
     }
     server.put("", Site(pages))
     running = crawl_on({"Work.HostConnections": 1})

@@ -27,7 +27,7 @@ from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
 from parcahyd.rules.backoff import retry_after
-from parcahyd.rules.canonical_url import Joiner, canonical
+from parcahyd.rules.canonical_url import Joiner
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.orders import BREADTH_FIRST
@@ -434,7 +434,8 @@ class Visit:
         """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
         if not self._work.Sitemaps or not robots.sitemaps:
             return
-        for path in reversed(self._note_sitemaps(map(canonical, robots.sitemaps))):
+        # The protocol asks for whole URLs; not every author has heard of that.
+        for path in reversed(self._note_sitemaps(map(Joiner(f"{self.origin}/robots.txt").join, robots.sitemaps))):
             key = self._reader.is_new_path(path)
             if key is not None and self._known.is_whole and self._room.urls > 0:
                 self._room.urls -= 1
