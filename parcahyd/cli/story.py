@@ -15,7 +15,10 @@ from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
 from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.parameters import Canon
 from parcahyd.rules.robots import Robots, product_token
+from parcahyd.rules.spelling_changes import spelling_changes
+from parcahyd.rules.traps.guards import Guards
 from parcahyd.rules.url_patterns import UrlPatterns
 from parcahyd.storage.report_records import UrlStory
 
@@ -38,11 +41,13 @@ def story_lines(
     yield _line("url", url)
     if given != url:
         yield _line("given as", given)
+        yield _line("", "; ".join(spelling_changes(given, url, Canon.of(configuration.work))))
     if story is None:
         yield _line("state", "not in this crawl")
     else:
         yield from _state(story)
     yield _line("scope", _scope(url, site, configuration))
+    yield _line("guards", _guards(url, story, site, configuration, now))
     yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
     yield from _address(url, site, configuration, now)
     if story is None:
@@ -81,6 +86,16 @@ def _scope(url: str, site: UrlStory | None, configuration: Configuration) -> str
     return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
 
 
+def _guards(url: str, story: UrlStory | None, site: UrlStory | None, configuration: Configuration, now: float) -> str:
+    """What the trap guards say to the URL, with what they learned of its site."""
+    if story is not None and story.seed:
+        return "what the user asked for passes every trap guard"
+    reason = Guards(configuration.work, now, site.guards if site is not None else b"").judge(split(url)[3])
+    if reason is not None:
+        return f"refused: {reason.word}. {reason.sentence}"
+    return "no trap guard refuses it"
+
+
 def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now: float) -> str:
     if fact is None:
         return "robots.txt of this site was not read yet"
@@ -89,10 +104,11 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     )
     if fact.status not in (RobotsStatus.FOUND, RobotsStatus.STALE) or not fact.text:
         return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
-    robots = Robots.parse(fact.text, configuration.work.UserAgent)
+    user_agent = HostRules(configuration.work, os.environ).of(*split(url)[1:3]).user_agent
+    robots = Robots.parse(fact.text, user_agent)
     rule = robots.line_for(url)
     verdict = "allowed" if robots.allows(url) else "forbidden"
-    token = product_token(configuration.work.UserAgent)
+    token = product_token(user_agent)
     return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
 
 
@@ -117,6 +133,11 @@ def _address(url: str, site: UrlStory | None, configuration: Configuration, now:
         "group",
         f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",
     )
+    if site is not None and site.neighbours:
+        yield _line("", f"known there: {', '.join(site.neighbours)}")
+    for pause in site.pauses if site is not None else ():
+        if pause.until > now:
+            yield _line("pause", f"{pause.site} is left alone until {moment(pause.until)}: {pause.sentence}")
 
 
 def _verdict(address: str, configuration: Configuration) -> str:
@@ -155,7 +176,8 @@ def _history(story: UrlStory) -> Iterator[str]:
         document = story.document
         kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
         yield _line("document", f"{plural(document.length, 'byte')}, {kind or 'of unknown type'}")
-        yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}")
+        text = f", text {document.similarity % 2**64:016x}" if document.similarity else ""
+        yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}{text}")
         if document.title or document.language:
             yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
     for twin in story.twins:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, or_, select, tuple_
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import DatabaseMistake, UserMistake
@@ -14,9 +14,9 @@ from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import key_of, recorded, split
 from parcahyd.storage.histories import History, rate_of
 from parcahyd.storage.packing import Damaged, rebuild, unpack
-from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
+from parcahyd.storage.report_records import DocumentReport, FetchReport, SparedSite, StoredDocument, UrlStory
 from parcahyd.storage.similar import near_to
-from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
+from parcahyd.storage.tables import documents, fetches, pauses, seeds, sites, urls, volatile
 
 __all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of", "whole"]
 
@@ -28,6 +28,7 @@ ERRAND_REASONS = {
 
 _TWINS = 20
 _SIMILAR = 10
+_NEIGHBOURS = 5
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -122,9 +123,33 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         fetches=tuple(_fetch(fetch) for fetch in history),
         twins=_twins(connection, row),
         similar=_similar(connection, row.document_id),
+        guards=bytes(site.guards or b""),
+        neighbours=_neighbours(connection, site),
+        pauses=_pauses(connection, site),
         lastmod=row.lastmod,
         lastmod_read=row.lastmod_read,
         lastmod_trust=site.lastmod_trust,
+    )
+
+
+def _neighbours(connection: Connection, site: Any) -> tuple[str, ...]:
+    """Hosts that share an address with the site's, as far as the crawl knows; a pass over the sites."""
+    if not site.addresses:
+        return ()
+    listed = "," + sites.c.addresses + ","
+    shared = or_(*(listed.contains(f",{address},", autoescape=True) for address in site.addresses.split(",")))
+    statement = select(sites.c.host).where(shared, sites.c.host != site.host).distinct().limit(_NEIGHBOURS)
+    return tuple(sorted(connection.scalars(statement)))
+
+
+def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
+    subjects = [f"host {site.host}", *(f"address {address}" for address in site.addresses.split(",") if address)]
+    statement = select(pauses).where(pauses.c.subject.in_(subjects), pauses.c.reason != "").order_by(pauses.c.subject)
+    return tuple(
+        SparedSite(
+            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+        )
+        for row in connection.execute(statement)
     )
 
 
