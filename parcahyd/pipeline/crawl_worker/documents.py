@@ -81,14 +81,13 @@ class Reading(NamedTuple):
 class DocumentReader:
     """Reads the documents of one worker."""
 
-    __slots__ = ("_is_full", "_obeyed", "_token", "_tools", "_work", "recognise")
+    __slots__ = ("_is_full", "_obeyed", "_tools", "_work", "recognise")
 
     def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
         self._work = work
         self._tools = tools
         self._is_full = work.Summaries == "full"
         self._obeyed = Directive(sum(_WORDS[word] for word in set(work.Directives)))
-        self._token = product_token(work.UserAgent)
         self.recognise = tools.recognise
 
     def is_quick(self, media_type: str) -> bool:
@@ -126,21 +125,26 @@ class DocumentReader:
             reading = reading._replace(members=tuple(self._tools.expanders.expand(body, media_type, url)))
         return reading
 
-    def heed(self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, now: float) -> Directive:
-        """What the page asks of robots, in its headers and in itself; links of its headers are added to its own."""
+    def heed(
+        self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, user_agent: str, now: float
+    ) -> Directive:
+        """What the page asks of robots, in its headers and in itself; links of its headers are added to its own.
+
+        `user_agent` is the one that its host gets: pages may ask something of it by name.
+        """
         spoken = [(name.lower(), value) for name, value in headers if name[0] in _INITIALS and name.lower() in _SPOKEN]
         if not spoken and (links is None or not links.robots):
             return NO_DIRECTIVES  # Nearly every page; combining flags would take microseconds.
-        asked = NO_DIRECTIVES
+        asked, token = NO_DIRECTIVES, product_token(user_agent)
         if spoken:
-            asked |= header_directives([value for name, value in spoken if name == "x-robots-tag"], self._token, now)
+            asked |= header_directives([value for name, value in spoken if name == "x-robots-tag"], token, now)
             found = [value for name, value in spoken if name == "link"]
             if found and links is not None:
                 from parcahyd.rules.link_header import add_header_links  # As other formats: not every site has them.
 
                 add_header_links(links, found, url)
         if links is not None and links.robots:
-            asked |= links.directives(self._token, now)
+            asked |= links.directives(token, now)
         return asked & self._obeyed
 
 

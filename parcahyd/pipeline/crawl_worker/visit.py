@@ -391,7 +391,7 @@ class Visit:
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
         """Take the links of a document that was read, and give its record away."""
         url, links = self.origin + item.path, reading.links
-        asked = self._documents.heed(links, result.headers, url, now)
+        asked = self._documents.heed(links, result.headers, url, self.settings.user_agent, now)
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
         is_followed = not reading.sitemaps or item.depth + 1 < _SITEMAP_LEVELS
