@@ -114,6 +114,15 @@ def test_a_robots_txt_that_cannot_be_read_on_another_site_is_not_asked_for_again
     running.verify()
 
 
+def test_a_robots_txt_at_a_forbidden_address_does_not_keep_the_run_busy(server: SiteServer, crawl: CrawlFactory) -> None:
+    (site,) = _by_port(server, {"inside": redirect("http://127.0.0.9/robots.txt")}).values()
+    running = crawl({"Map.AllowAddresses": ["127.0.0.1/32"]})
+    running.run(site.url(), timeout=30)
+    assert [entry.target for entry in server.log] == ["/robots.txt"]
+    assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [("http://127.0.0.9", "address")]
+    running.verify()
+
+
 def test_a_site_whose_robots_txt_recovers_is_crawled_later(server: SiteServer, crawl: CrawlFactory) -> None:
     (site,) = _by_port(server, {"error": Answer(status=503)}).values()
     running = crawl({"Work.RetryDelay": 2})

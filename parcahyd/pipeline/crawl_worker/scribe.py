@@ -153,10 +153,12 @@ class Scribe:
             blank = failed.blank_address
             self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
 
-    def no_robots(self, item: DueUrl, reason: Reason, detail: str, blank_address: bool, now: float) -> None:
-        """The URL waits for its site's robots.txt, however often that takes."""
+    def no_robots(
+        self, item: DueUrl, reason: Reason, cause: Reason | None, detail: str, blank_address: bool, now: float
+    ) -> None:
+        """The URL waits for its site's robots.txt, however often that takes; `cause` is why that could not be read."""
         tries = item.tries + 1
-        due_at = self._schedule.retry(now, reason, tries, item.key)
+        due_at = self._schedule.retry(now, cause or reason, tries, item.key)
         self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
 
     def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:

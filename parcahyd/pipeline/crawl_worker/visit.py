@@ -480,9 +480,9 @@ class Visit:
         if self._faults >= _FAULTS_IN_A_ROW:
             self._spare_unreachable(Reason.UNREACHABLE_SITE, now)
 
-    def _spare_unreachable(self, reason: Reason, now: float) -> None:
-        """Leave the site alone for a while that doubles with every visit that ends like this."""
-        self.spare(reason, self._schedule.spare_site(now, self.failures + 1, self.pair.site))
+    def _spare_unreachable(self, reason: Reason, now: float, cause: Reason | None = None) -> None:
+        """Leave the site alone for a while that grows with every visit that ends like this."""
+        self.spare(reason, self._schedule.spare_site(now, self.failures + 1, self.pair.site, cause))
 
     def spare(self, reason: Reason, until: float) -> None:
         """End the visit, and leave the site alone until then."""
@@ -530,7 +530,8 @@ class Visit:
         if self._robots is not None:
             return
         if fact.status is not RobotsStatus.AWAITED:
-            self._robots_failure(fact, now)
+            cause = failed or failure(result)
+            self._robots_failure(fact, None if cause is None else cause.reason, now)
         self.stop()
 
     def _with_delay(self, fact: RobotsFact) -> RobotsFact:
@@ -538,14 +539,17 @@ class Visit:
             return fact
         return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self.settings.user_agent).crawl_delay or 0.0)
 
-    def _robots_failure(self, fact: RobotsFact, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
+    def _robots_failure(self, fact: RobotsFact, cause: Reason | None, now: float) -> None:
+        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17).
+
+        When it is tried again depends on why it failed, as with every URL.
+        """
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if self._local_q:  # Empty when the run is being stopped.
             self._room.urls += 1
-            self._scribe.no_robots(self._local_q.popleft(), reason, fact.detail, network, now)
-        self._spare_unreachable(reason, now)
+            self._scribe.no_robots(self._local_q.popleft(), reason, cause, fact.detail, network, now)
+        self._spare_unreachable(reason, now, cause)
 
     def _errand_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         errand = ask.errand
