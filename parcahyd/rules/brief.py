@@ -25,7 +25,6 @@ _UTF_16_MARKS = frozenset((b"\xfe\xff", b"\xff\xfe"))
 
 _BLANKS = re.compile(r"[\t\n\f\r ]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_END = re.compile(rb"</title", re.IGNORECASE).search
 _TRIES = 8
 _NAME_ENDS = b"\t\n\f\r />"
 
@@ -46,8 +45,10 @@ def brief(body: bytes, charset: str) -> tuple[str, str]:
     if at < 0:
         return _brief_in_capitals(body[:_LOOKED_AT], codec, charset)
     title = body[at + 6 : at + 6 + _LONGEST_TITLE]
-    end = _END(title)
-    return _text(title if end is None else title[: end.start()], codec, charset), _language(body, at)
+    end = title.find(b"</title")
+    if end < 0:
+        end = title.lower().find(b"</title")
+    return _text(title if end < 0 else title[:end], codec, charset), _language(body, at)
 
 
 def _brief_in_capitals(start: bytes, codec: str, charset: str) -> tuple[str, str]:
@@ -113,7 +114,9 @@ def one_line(text: str, length: int) -> str:
 
     Spaces of other scripts, joiners and characters for private use stay, as in a browser's `document.title`.
     """
-    line = " ".join(text.split()) if text.isascii() else _BLANKS.sub(" ", text).strip(" ")
+    line = " ".join(text.split())
+    if line != text and not text.isascii():  # Python knows more blanks than browsers do.
+        line = _BLANKS.sub(" ", text).strip(" ")
     if not line.isprintable():
         line = _BLANKS.sub(" ", _CONTROLS.sub(" ", line)).strip(" ")
     return line if len(line) <= length else line[:length].rstrip(" ")

@@ -27,7 +27,7 @@ PAGES = {
     b"<svg><title>icon</title></svg><title>page</title>": ("page", ""),
     b"<titles>no</titles><title>yes</title>": ("yes", ""),
     b"<title>a <b>bold</b> title</title>": ("a <b>bold</b> title", ""),
-    b"<title>a</TITLE>b</title>": ("a", ""),
+    b"<title>a</TITLE>b": ("a", ""),
     "<title>\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u65e5\u3000\u672c\xa0 x</title>".encode(): (
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u65e5\u3000\u672c\xa0 x",
         "",

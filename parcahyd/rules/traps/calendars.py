@@ -25,8 +25,8 @@ _MOST_RUNS = 64
 _MOST_DATES = 4
 """Of one URL; more are not looked at."""
 
-_DATE = re.compile(r"(?:[12][0-9]{3}[-/_](?:0?[1-9]|1[0-2])|([0-9]{5,9}+))(?![0-9A-Za-z])")
-_IN_ONE = re.compile(r"[12][0-9]{3}(?:0[1-9]|1[0-2])(?:[0-3][0-9])?").fullmatch
+_DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
 _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
 
@@ -45,7 +45,7 @@ NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name,
 class Calendars:
     """Judges the dates in URLs of one site. `running` outlives the visit: runs that have been stopped."""
 
-    __slots__ = ("_counted", "_first", "_last", "_latest", "_near", "_numbers", "running")
+    __slots__ = ("_counted", "_first", "_has_digits", "_last", "_latest", "_near", "_numbers", "running")
 
     def __init__(self, now: float, years_ahead: int, years_back: int, running: Iterable[int] = ()) -> None:
         year = 1970 + int(now // _YEAR)
@@ -60,6 +60,8 @@ class Calendars:
         """What stood before the latest of these."""
         self.running = set(running)
         """Numbers of what stands before the dates."""
+        self._has_digits = bool(self.running)
+        """A date was met that is written in digits alone, or may have been."""
 
     def refuses(self, path: str, has_name: bool, holding: Holding) -> bool:
         """Whether the path is too far down a run of dates; `has_name` says that a parameter is called after time.
@@ -69,13 +71,11 @@ class Calendars:
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
         for found in islice(_DATE.finditer(path), _MOST_DATES):
-            start, number = found.start(), found[1]
-            if path[start - 1].isalnum():
-                continue
-            if number is not None and not _IN_ONE(number):
-                self._count(path[:start], holding)
-            elif self._is_far(int(found[0][:4]), path[:start], holding, number is not None):
+            start, date = found.start(), found[0]
+            if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], holding, date.isdigit()):
                 return True
+        if self._has_digits:
+            self._count(path, holding)
         if has_name:
             for found in islice(_named().finditer(path), _MOST_DATES):
                 year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
@@ -83,14 +83,16 @@ class Calendars:
                     return True
         return False
 
-    def _count(self, before: str, holding: Holding) -> None:
-        """A number that is no date stands behind this."""
-        if before != self._counted:
-            self._counted = before
-            run = zlib.crc32(numbered(before).encode())
-            if run not in self._numbers and holding.take():
-                self._numbers.add(run)
-                self.running.discard(run)
+    def _count(self, path: str, holding: Holding) -> None:
+        """Notes what stands before numbers that are no dates."""
+        for found in islice(_NUMBER.finditer(path), _MOST_DATES):
+            before = path[: found.start()]
+            if before != self._counted and not _DATE.fullmatch(found[0]):
+                self._counted = before
+                run = zlib.crc32(numbered(before).encode())
+                if run not in self._numbers and holding.take():
+                    self._numbers.add(run)
+                    self.running.discard(run)
 
     def _is_far(self, year: int, before: str, holding: Holding, is_number: bool = False) -> bool:
         """Whether a date ends its run; `is_number`: it is written in digits alone."""
@@ -100,6 +102,7 @@ class Calendars:
         run = zlib.crc32(numbered(before).encode())
         if is_near:
             self._latest = before
+            self._has_digits = self._has_digits or is_number
             if run not in self._near and holding.take():
                 self._near.add(run)
             return False
