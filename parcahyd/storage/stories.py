@@ -88,6 +88,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
     ).all()
     is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
     waits_for_site = max(site.not_before, site.errand_until)
+    spared = _pauses(connection, site)
     return UrlStory(
         url=text,
         site=origin(site.scheme, site.host, site.port),
@@ -117,7 +118,9 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         changes=row.changes,
         changed_at=row.changed_at,
         changes_every=_changes_every(row),
-        next_visit=max(row.due_at, waits_for_site) if site.in_scope and row.due_at is not None else None,
+        next_visit=max(row.due_at, waits_for_site, _left_alone_until(site, spared))
+        if site.in_scope and row.due_at is not None
+        else None,
         redirect=history[0].redirect if is_redirect and history else None,
         document=_document(connection, row.document_id),
         fetches=tuple(_fetch(fetch) for fetch in history),
@@ -125,7 +128,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         similar=_similar(connection, row.document_id),
         guards=bytes(site.guards or b""),
         neighbours=_neighbours(connection, site),
-        pauses=_pauses(connection, site),
+        pauses=spared,
         lastmod=row.lastmod,
         lastmod_read=row.lastmod_read,
         lastmod_trust=site.lastmod_trust,
@@ -151,6 +154,13 @@ def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
         )
         for row in connection.execute(statement)
     )
+
+
+def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
+    """When its host may be asked, at one of its addresses at least."""
+    until = {pause.site: pause.until for pause in spared}
+    addresses = [until.get(f"address {address}", 0.0) for address in site.addresses.split(",")]
+    return max(until.get(f"host {site.host}", 0.0), min(addresses))
 
 
 def _find(connection: Connection, url: str) -> tuple[str, Any] | None:

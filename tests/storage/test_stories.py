@@ -212,6 +212,7 @@ def test_who_lives_at_the_same_address_and_wants_to_be_left_alone(desk: Desk) ->
     assert [(pause.site, pause.until, pause.reason) for pause in story.pauses] == [
         ("host a.example", desk.now + 60, "asked-to-wait")
     ]
+    assert story.next_visit == desk.now + 60
     assert _story(desk, "http://c.example/").neighbours == ()
 
 
