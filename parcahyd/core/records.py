@@ -263,6 +263,8 @@ class PageRecord(_Tagged, frozen=True):
     """ID, begin and end of each volatile region of the body, ascending: what lies between them is the skeleton."""
     table: TableFact | None = None
     """The table that the regions were taken from."""
+    lastmods: tuple[tuple[str, float], ...] = ()
+    """What a sitemap says: paths of this site, and when each changed."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

@@ -34,7 +34,7 @@ def to_version_2(writer: Writer) -> None:
 
 
 def to_version_3(writer: Writer) -> None:
-    """Documents with volatile regions."""
+    """Documents with volatile regions; what sitemaps say of pages, and whether it is believed."""
     _add(writer, "volatile", "id", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "volatile", "length", "BIGINT")
     kinds = _TYPES[writer.kind]
@@ -43,6 +43,9 @@ def to_version_3(writer: Writer) -> None:
     writer.run(f"CREATE TABLE tvis (fetch_id {kinds['id']} NOT NULL, {words}, {numbers}, PRIMARY KEY (fetch_id))")
     columns = f"skeleton_sha256 {kinds['bytes']} NOT NULL, content {kinds['bytes']} NOT NULL"
     writer.run(f"CREATE TABLE learned (fetch_id {kinds['id']} NOT NULL, {columns}, PRIMARY KEY (fetch_id))")
+    _add(writer, "sites", "lastmod_trust", "INTEGER DEFAULT 0 NOT NULL")
+    _add(writer, "urls", "lastmod", "moment")
+    _add(writer, "urls", "lastmod_read", "moment")
 
 
 def _add(writer: Writer, table: str, column: str, description: str) -> None:

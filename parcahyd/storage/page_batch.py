@@ -19,6 +19,7 @@ from parcahyd.rules.canonical_url import canonical, split
 from parcahyd.rules.parameters import Canon
 from parcahyd.storage.document_rows import DocumentRows
 from parcahyd.storage.histories import Histories, History, rate_of
+from parcahyd.storage.lastmod_rows import LastmodRows
 from parcahyd.storage.moments import never
 from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.plain_text import plain, validator
@@ -76,6 +77,7 @@ class PageBatch:
         self._versions = VersionRows(writer)
         self._recognition: Recognition | None = None
         self._histories = Histories(writer)
+        self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
         self._stored = 0
         self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
         """What `refresh.budget` is to know of the pages that were checked again."""
@@ -90,8 +92,12 @@ class PageBatch:
 
     def write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
         """Stores pages, each with what was first seen in it."""
+        for packed in pages:
+            if packed.page.lastmods:
+                self._lastmods.note(packed.page.site, packed.page.fetched_at, packed.page.lastmods)
         for distinct in _each_url_once(pages):
             self._write(distinct, now, written)
+        self._lastmods.settle()
 
     def _write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
         targets = self._targets(pages, now)
@@ -268,12 +274,13 @@ class PageBatch:
         before = rows.histories.get((site, key))
         if before is None:  # its place is another's, and it has the next one
             before = self._histories.of([(site, key)])[site, key]
-        due, rate = self._learn(before, key, at, changed=changed)
+        due, rate = self._learn(before, site, key, at, changed=changed)
         changed_at = at if changed else before.changed_at
         return due, (before.checks + 1, before.changes + changed, changed_at, at, *rate)
 
-    def _learn(self, before: History, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
+    def _learn(self, before: History, site: int, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
         """When a URL is due that was found again, and what is now known of its rate of change."""
+        self._lastmods.saw(site, before, at, changed=changed)
         revisits = self._state.revisits
         earlier = rate_of(before, revisits.guess)
         rate = revisits.learn(earlier, at - before.last_good, changed)
@@ -289,6 +296,7 @@ class PageBatch:
             for move in self._moves:
                 budget.moved(*move)
             budget.settle()
+        self._lastmods.committed()
         self._forget()
 
     def _forget(self) -> None:
@@ -380,12 +388,13 @@ class PageBatch:
         rows = []
         for (site, key), record in meant.items():
             at, validators = record.checked_at, (validator(record.etag), validator(record.modified))
-            due, rate = self._learn(histories[site, key], key, at, changed=False)
+            due, rate = self._learn(histories[site, key], site, key, at, changed=False)
             rows.append((due, record.status, at, *validators, at, *rate, site, key, record.path))
         self._writer.many(self._confirm, rows)
         self._versions.set_tables(tables)
         if self._state.work.LearnRegions and fetches:
             self._learning().confirmed(fetches)
+        self._lastmods.settle()
         written.unchanged += len(rows)
 
 

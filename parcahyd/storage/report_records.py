@@ -247,6 +247,17 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     """Places that were learned to change on most visits."""
     table: TableFact | None = None
     """The table of variable information that it is refreshed by."""
+    lastmod: float | None = None
+    """When it changed, as a sitemap says."""
+    lastmod_read: float | None = None
+    lastmod_trust: int = 0
+    """How far the site's sitemaps are believed (`refresh.lastmod`)."""
+    guards: bytes = b""
+    """What the trap guards learned of the site."""
+    neighbours: tuple[str, ...] = ()
+    """Other hosts at the same addresses, at most five."""
+    pauses: tuple[SparedSite, ...] = ()
+    """Until when its host and its addresses are left alone, and why; those that are over are among them."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from parcahyd.storage.report_records import (
     UrlReport,
     UrlStory,
 )
-from parcahyd.storage.stories import read_document, read_story, sentence_of
+from parcahyd.storage.stories import ERRAND_REASONS, read_document, read_story, sentence_of
 from parcahyd.storage.tables import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
 from parcahyd.storage.verification import findings
 
@@ -206,20 +206,38 @@ def _last_run(connection: Connection) -> RunReport | None:
 def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
     statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
     of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
-    return tuple(
-        SparedSite(
-            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+    of_errands = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ERRAND_REASONS))
+    return (
+        tuple(
+            SparedSite(
+                site=row.subject,
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
         )
-        for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
-    ) + tuple(
-        SparedSite(
-            site=origin(row.scheme, row.host, row.port),
-            until=row.not_before,
-            reason=row.reason,
-            sentence=sentence_of(row.reason),
-            failures=row.failures,
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
         )
-        for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.errand_until,
+                reason=(reason := ERRAND_REASONS[row.robots_status]),
+                sentence=sentence_of(reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_errands.order_by(sites.c.errand_until.desc(), sites.c.id).limit(top))
+        )
     )
 
 

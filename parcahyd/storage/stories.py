@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, or_, select, tuple_
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import DatabaseMistake, UserMistake
@@ -15,15 +15,22 @@ from parcahyd.rules.canonical_url import key_of, recorded, split
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.histories import History, rate_of
 from parcahyd.storage.packing import Damaged
-from parcahyd.storage.report_records import DocumentReport, StoredDocument, UrlStory
+from parcahyd.storage.report_records import DocumentReport, SparedSite, StoredDocument, UrlStory
 from parcahyd.storage.similar import near_to
-from parcahyd.storage.tables import documents, fetches, learned, seeds, sites, tvis, urls
+from parcahyd.storage.tables import documents, fetches, learned, pauses, seeds, sites, tvis, urls
 from parcahyd.storage.versions import version_reports, whole
 
-__all__ = ["read_document", "read_story", "sentence_of"]
+__all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of"]
+
+ERRAND_REASONS = {
+    RobotsStatus.ERROR.value: Reason.ROBOTS_ERROR.word,
+    RobotsStatus.UNREACHABLE.value: Reason.ROBOTS_UNREACHABLE.word,
+}
+"""Why a site waits before it asks again for a robots.txt that lies on another site, by the status of its own."""
 
 _TWINS = 20
 _SIMILAR = 10
+_NEIGHBOURS = 5
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -85,6 +92,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
     ).all()
     is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
     waits_for_site = max(site.not_before, site.errand_until)
+    spared = _pauses(connection, site)
     return UrlStory(
         url=text,
         site=origin(site.scheme, site.host, site.port),
@@ -94,8 +102,8 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         robots=_robots(site),
         augmentation=bytes(site.augmentation or b""),
         visiting=site.visit is not None,
-        not_before=site.not_before,
-        site_reason=site.reason,
+        not_before=waits_for_site,
+        site_reason=site.reason or (ERRAND_REASONS.get(site.robots_status) if site.errand_until else None),
         site_failures=site.failures,
         state=State(row.state).word,
         reason=row.reason,
@@ -115,7 +123,9 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         changes=row.changes,
         changed_at=row.changed_at,
         changes_every=_changes_every(row),
-        next_visit=max(row.due_at, waits_for_site) if site.in_scope and row.due_at is not None else None,
+        next_visit=max(row.due_at, waits_for_site, _left_alone_until(site, spared))
+        if site.in_scope and row.due_at is not None
+        else None,
         redirect=history[0].redirect if is_redirect and history else None,
         document=_document(connection, row.document_id),
         fetches=tuple(version_reports(connection, history)),
@@ -123,7 +133,41 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         table=_table(connection, row.fetch_id),
         twins=_twins(connection, row),
         similar=_similar(connection, row.document_id),
+        guards=bytes(site.guards or b""),
+        neighbours=_neighbours(connection, site),
+        pauses=spared,
+        lastmod=row.lastmod,
+        lastmod_read=row.lastmod_read,
+        lastmod_trust=site.lastmod_trust,
     )
+
+
+def _neighbours(connection: Connection, site: Any) -> tuple[str, ...]:
+    """Hosts that share an address with the site's, as far as the crawl knows; a pass over the sites."""
+    if not site.addresses:
+        return ()
+    listed = "," + sites.c.addresses + ","
+    shared = or_(*(listed.contains(f",{address},", autoescape=True) for address in site.addresses.split(",")))
+    statement = select(sites.c.host).where(shared, sites.c.host != site.host).distinct().limit(_NEIGHBOURS)
+    return tuple(sorted(connection.scalars(statement)))
+
+
+def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
+    subjects = [f"host {site.host}", *(f"address {address}" for address in site.addresses.split(",") if address)]
+    statement = select(pauses).where(pauses.c.subject.in_(subjects), pauses.c.reason != "").order_by(pauses.c.subject)
+    return tuple(
+        SparedSite(
+            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+        )
+        for row in connection.execute(statement)
+    )
+
+
+def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
+    """When its host may be asked, at one of its addresses at least."""
+    until = {pause.site: pause.until for pause in spared}
+    addresses = [until.get(f"address {address}", 0.0) for address in site.addresses.split(",")]
+    return max(until.get(f"host {site.host}", 0.0), min(addresses))
 
 
 def _find(connection: Connection, url: str) -> tuple[str, Any] | None:

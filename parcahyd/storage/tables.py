@@ -130,7 +130,7 @@ sites = Table(
     _words("robots_detail"),
     _time("robots_failing_since"),  # 0: the last attempt read it
     Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
-    _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
+    _time("errand_until"),  # its URLs wait until then for the answer to its errand, or before it is run again; 0: neither
     Column("augmentation", LargeBinary),
     Column("guards", LargeBinary),  # what the trap guards learned
     _time("not_before"),
@@ -144,6 +144,7 @@ sites = Table(
     _count("pages"),  # URLs that have a document
     _count("bytes"),  # of documents received from it, in all
     _count("requests"),
+    Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
     UniqueConstraint("host", "scheme", "port"),
 )
 
@@ -204,6 +205,8 @@ urls = Table(
     Column("change_weight", Double),  # what is known of its rate of change (refresh.change_rate); null: nothing yet
     Column("change_span", Double),
     Column("change_restless", Double),
+    Column("lastmod", Double),  # when it changed, as a sitemap says
+    Column("lastmod_read", Double),  # when that sitemap was read
     Column("detail", Text),
     sqlite_with_rowid=False,
 )

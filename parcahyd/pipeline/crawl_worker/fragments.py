@@ -380,7 +380,7 @@ def _says_more(result: DownloadResult, reading: Reading) -> bool:
     if (reading.links is not None and reading.links.robots) or result.header("x-robots-tag"):
         return True
     beside = [value for name, value in result.headers if name.lower() == "link"]
-    return bool(beside) and bool(read_link_headers(beside).tags)
+    return bool(beside) and bool(read_link_headers(beside).keys)
 
 
 def _after(held: Held, table: _InHand) -> TableFact:

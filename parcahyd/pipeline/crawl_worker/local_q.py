@@ -53,6 +53,10 @@ class LocalQ:
             else:
                 self._urls.append(url)
 
+    def sort(self, key: Callable[[DueUrl], bool]) -> None:
+        """Those first for which the key is False; else the order stays."""
+        self._urls = deque(sorted(self._urls, key=key))
+
     def extend(self, found: list[tuple[int, str]], depth: int, most: int) -> int:
         """Keys and paths behind the others, as far as there is room, and at most so many; returns how many that were."""
         count = min(len(found), self._room.urls, most)

@@ -102,6 +102,7 @@ class Scribe:
                 refused=refused,
                 regions=() if is_bare else parts.regions,
                 table=None if is_bare else parts.table,
+                lastmods=reading.lastmods,
             )
         )
 
@@ -167,10 +168,12 @@ class Scribe:
             blank = failed.blank_address
             self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
 
-    def no_robots(self, item: DueUrl, reason: Reason, detail: str, blank_address: bool, now: float) -> None:
-        """The URL waits for its site's robots.txt, however often that takes."""
+    def no_robots(
+        self, item: DueUrl, reason: Reason, cause: Reason | None, detail: str, blank_address: bool, now: float
+    ) -> None:
+        """The URL waits for its site's robots.txt, however often that takes; `cause` is why that could not be read."""
         tries = item.tries + 1
-        due_at = self._schedule.retry(now, reason, tries, item.key)
+        due_at = self._schedule.retry(now, cause or reason, tries, item.key)
         self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
 
     def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:

@@ -39,7 +39,7 @@ from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, Sitemap
 from parcahyd.pipeline.crawl_worker.tables import Tables
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
-from parcahyd.rules.canonical_url import Joiner, canonical
+from parcahyd.rules.canonical_url import Joiner
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings, without_secrets
 from parcahyd.rules.orders import BREADTH_FIRST
@@ -105,7 +105,7 @@ class Visit:
             self._known.add(url.key)
         self._gate = Gate(pair, work, room.facts, now)
         self._canon = Canon.of(work)
-        self.tables = Tables(pair, work, self._canon, documents.lets_follow)
+        self.tables = Tables(pair, work, self._canon, partial(documents.lets_follow, settings.user_agent))
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
@@ -424,7 +424,7 @@ class Visit:
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
         """A document was read: it is stored, or waits for its table."""
         links = reading.links
-        asked = self._documents.heed(links, result.headers, self.origin + item.path, now)
+        asked = self._documents.heed(links, result.headers, self.origin + item.path, self.settings.user_agent, now)
         if links is not None and (links.tables or self.tables.expects):
             self._hints.document_came(item, links, now)
         parts = _NO_PARTS
@@ -480,10 +480,12 @@ class Visit:
 
     def _ask_for_sitemaps(self, robots: Robots) -> None:
         """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
-        for path in reversed(self._sitemaps.note(map(canonical, robots.sitemaps))):
+        # The protocol asks for whole URLs; not every author has heard of that.
+        for path in reversed(self._sitemaps.note(map(Joiner(f"{self.origin}/robots.txt").join, robots.sitemaps))):
             key = self._reader.is_new_path(path)
             if key is not None and self._known.is_whole:
                 self._local_q.put(DueUrl(key, path), first=True)
+        self._local_q.sort(lambda url: url.path not in self._sitemaps)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""

@@ -45,6 +45,7 @@ CREATE TABLE sites (
     pages BIGINT DEFAULT 0 NOT NULL,
     bytes BIGINT DEFAULT 0 NOT NULL,
     requests BIGINT DEFAULT 0 NOT NULL,
+    lastmod_trust INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (id),
     UNIQUE (host, scheme, port)
 );
@@ -89,6 +90,8 @@ CREATE TABLE urls (
     change_weight DOUBLE PRECISION,
     change_span DOUBLE PRECISION,
     change_restless DOUBLE PRECISION,
+    lastmod DOUBLE PRECISION,
+    lastmod_read DOUBLE PRECISION,
     detail TEXT,
     PRIMARY KEY (site_id, key)
 );
@@ -344,11 +347,11 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM urls
 WHERE (urls.site_id, urls.key) > (%s, %s) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%%#%%' ORDER BY urls.site_id, urls.key
  LIMIT %s::INTEGER OFFSET 0;
@@ -370,6 +373,17 @@ UPDATE urls SET seed=true WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIG
 
 -- page_batch.count (more_urls, more_pages, more_bytes, site)
 UPDATE sites SET urls=(sites.urls + %s::BIGINT), pages=(sites.pages + %s::BIGINT), bytes=(sites.bytes + %s::BIGINT) WHERE sites.id = %s::BIGINT;
+
+-- lastmod_rows.trust_of (site)
+SELECT sites.lastmod_trust
+FROM sites
+WHERE sites.id = %s::BIGINT;
+
+-- lastmod_rows.set_trust (trust, site)
+UPDATE sites SET lastmod_trust=%s::INTEGER WHERE sites.id = %s::BIGINT;
+
+-- lastmod_rows.note (due, said, read, site, place)
+UPDATE urls SET due_at=%s, lastmod=%s, lastmod_read=%s WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.state = 1;
 
 -- document_rows.by_df (dfs)
 SELECT documents.sha256, documents.id
@@ -483,6 +497,11 @@ UPDATE sites SET robots_status=%s::VARCHAR, robots_fetched_at=%s, robots_expires
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=%s WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = %s::BIGINT;
 
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = %s::BIGINT;

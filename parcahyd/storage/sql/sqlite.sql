@@ -45,6 +45,7 @@ CREATE TABLE sites (
     pages BIGINT DEFAULT 0 NOT NULL,
     bytes BIGINT DEFAULT 0 NOT NULL,
     requests BIGINT DEFAULT 0 NOT NULL,
+    lastmod_trust INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (id),
     UNIQUE (host, scheme, port)
 );
@@ -89,6 +90,8 @@ CREATE TABLE urls (
     change_weight DOUBLE,
     change_span DOUBLE,
     change_restless DOUBLE,
+    lastmod DOUBLE,
+    lastmod_read DOUBLE,
     detail TEXT,
     PRIMARY KEY (site_id, "key")
 )
@@ -339,12 +342,12 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (pairs)
-SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM urls
 WHERE (urls.site_id, urls."key") > (?, ?) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%#%' ORDER BY urls.site_id, urls."key"
  LIMIT ? OFFSET 0;
@@ -366,6 +369,17 @@ UPDATE urls SET seed=1 WHERE urls.site_id = ? AND urls."key" = ? AND urls.path =
 
 -- page_batch.count (more_urls, more_pages, more_bytes, site)
 UPDATE sites SET urls=(sites.urls + ?), pages=(sites.pages + ?), bytes=(sites.bytes + ?) WHERE sites.id = ?;
+
+-- lastmod_rows.trust_of (site)
+SELECT sites.lastmod_trust
+FROM sites
+WHERE sites.id = ?;
+
+-- lastmod_rows.set_trust (trust, site)
+UPDATE sites SET lastmod_trust=? WHERE sites.id = ?;
+
+-- lastmod_rows.note (due, said, read, site, place)
+UPDATE urls SET due_at=?, lastmod=?, lastmod_read=? WHERE urls.site_id = ? AND urls."key" = ? AND urls.state = 1;
 
 -- document_rows.by_df (dfs)
 SELECT documents.sha256, documents.id
@@ -481,6 +495,11 @@ UPDATE sites SET robots_status=?, robots_fetched_at=?, robots_expires_at=?, robo
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=? WHERE sites.id = ?;
+
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = ?;
 
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = ?;
