@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.core.ports import GENERAL, RequestOptions
 from parcahyd.rules import host_rules
-from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.host_rules import HostRules, without_secrets
 
 
 def test_without_rules_the_general_settings_count() -> None:
@@ -108,3 +108,14 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         assert rules.of(f"{number}.test", 80).delay == 9.0
     assert len(rules._known) <= 10
+
+
+def test_without_secrets_nothing_is_left_that_a_login_needs() -> None:
+    rule = HostRule(
+        Pattern="*", Headers={"Cookie": "a=1", "X-Key": "k"}, Credentials="u:p", Authentication="digest", Cookies=True
+    )
+    settings = HostRules(WorkConf(Host=(rule,), UserAgent="bot/1"), {}).of("host", 80)
+    bare = without_secrets(settings)
+    assert bare.headers == (("User-Agent", "bot/1"), ("Accept", "*/*"))
+    assert bare.options is GENERAL
+    assert without_secrets(HostRules(WorkConf(Proxy="http://p:1"), {}).of("host", 80)).options.proxy == "http://p:1"

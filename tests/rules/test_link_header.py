@@ -80,3 +80,9 @@ def test_nothing_raises_and_every_line_is_a_link(header: str) -> None:
     page = read_links(b"<base href=b><a href=a>", "utf-8")
     add_header_links(page, [header], URL)
     assert all(len(line.split("\t")) == 2 for line in page.lines)
+
+
+def test_headers_lead_to_tables_too() -> None:
+    links = read_links(b'<base href="/elsewhere/"><link rel=tvi href=x.TVI>', "utf-8")
+    add_header_links(links, ['<x.TOL>; rel="tol", <y>; rel=next'], "http://site.example/d/x.html")
+    assert links.tables == (("tvi", "x.TVI"), ("tol", "http://site.example/d/x.TOL"))

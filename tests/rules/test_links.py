@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from parcahyd.rules import links
 from parcahyd.rules.directives import MAX_RULES, Directive
+from parcahyd.rules.link_tags import MAX_TABLES
 from parcahyd.rules.links import MAX_HREF, MAX_LINKS, PageLinks, read_links
 
 
@@ -259,3 +260,15 @@ def test_no_document_raises_and_every_line_is_a_link(body: bytes, charset: str) 
     assert len(rows) == len(page.lines)
     assert all(len(row) == 2 or row[2:] == ["rel=nofollow"] for row in rows)
     assert {href for href in [*page.follow, *page.embedded] if href} <= {row[1] for row in rows}
+
+
+@pytest.mark.parametrize("odd", ["", "<math></math>"], ids=["scanned", "tree"])
+def test_links_to_tables_are_put_aside(odd: str) -> None:
+    markup = (
+        f'<link rel="tol" href=" a.TOL#x"><LINK REL="Augment TVI" HREF=/b><link rel=stylesheet href=c><a rel=tol href=d>{odd}'
+    )
+    assert _read(markup).tables == (("tol", "a.TOL"), ("augment", "/b"), ("tvi", "/b"))
+    assert _read(f"<link rel=icon href=i><a href=b>{odd}").tables == ()
+    many = "".join(f"<link rel=tol href={number}>" for number in range(50))
+    assert len(_read(many + odd).tables) == MAX_TABLES
+    assert _read(f"<link rel=tol href={'x' * 3000}>{odd}").tables == ()

@@ -89,6 +89,12 @@ def test_a_table_is_asked_for_before_its_page_but_not_of_what_is_stored() -> Non
     assert again.paths() == ["/robots.txt", "/2.html"]
 
 
+def test_a_visit_to_what_is_stored_asks_for_no_bundle() -> None:
+    world = World(chain(3), eager())
+    world.visit(urls=tuple(DueUrl(key_of(f"/{n}.html"), f"/{n}.html", state=State.STORED, etag='"v0"') for n in range(3)))
+    assert sorted(world.paths()) == ["/0.html", "/1.html", "/2.html", "/robots.txt"]
+
+
 @pytest.mark.parametrize("settings", [{"MaxDepth": 5}, {"Order": "fair"}, {"Eager": "never"}])
 def test_where_links_are_of_no_use_early_nothing_is_asked_for(settings: dict[str, object]) -> None:
     world = World(chain(3), eager(**settings))
@@ -311,6 +317,19 @@ def test_a_phantom_that_is_a_page_is_stored_and_one_that_is_not_is_recorded() ->
     world.visit("/")
     assert "/no/0.html" in {record.path for record in world.of(PageRecord)}
     assert [(record.path, record.depth) for record in world.of(BadRecord)] == [("/no/1.html", 1)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "settings"), [(("User-agent: *", "Disallow: /closed"), {}), ((), {"Exclude": ("*/closed/*",)})]
+)
+def test_a_page_that_is_refused_leads_no_further_by_its_table(rules: tuple[str, ...], settings: dict[str, object]) -> None:
+    site: dict[str, Answer] = {"/": page("closed/a.html"), "/closed/a.html": page("/secret.html", "http://far.example/")}
+    site["/site.TOL"] = text(table(page("closed/a.html"), "index.html") + table(page("/secret.html"), "closed/a.html"))
+    site |= {"/robots.txt": robots(*rules, "Augment: 1; bundle=/site.TOL"), "/secret.html": page()}
+    world = World(site, eager(**settings))
+    world.visit("/")
+    assert sorted(world.paths()) == ["/", "/robots.txt", "/site.TOL"]
+    assert world.of(ExternRecord) == []
 
 
 def test_links_that_authors_ask_to_leave_alone_are_left_alone() -> None:
