@@ -32,8 +32,9 @@ class LocalQ:
         return iter(self._urls)
 
     @property
-    def first_depth(self) -> int:
-        return self._urls[0].depth
+    def first(self) -> DueUrl:
+        """The one that `pop` gives next; there must be one."""
+        return self._urls[0]
 
     def pop(self) -> DueUrl:
         self._room.urls += 1

@@ -253,7 +253,7 @@ class Visit:
         if self._after_table is not None:
             return None
         if self._local_q:
-            return self.tables.ask_first(len(self._local_q), now)
+            return self.tables.ask_first(self._local_q, now)
         busy, connections = self.on_the_wire, self.settings.connections
         if self.pace.delay > 0 or not 0 < busy < connections or not self._room.is_idle:
             return None  # Some page would have to wait for it.
@@ -265,7 +265,7 @@ class Visit:
             self._after_table = None
             return Ask(AskKind.PAGE, after_table.path, after_table)
         while self._local_q:
-            if self._in_order and self.on_the_wire and self._local_q.first_depth > self._depth_on_the_wire:
+            if self._in_order and self.on_the_wire and self._local_q.first.depth > self._depth_on_the_wire:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
             item = self._local_q.pop()
             if not rules.allows(self.origin + item.path):
