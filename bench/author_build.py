@@ -30,6 +30,7 @@ from bench.synthetic_run import output_folder
 
 __all__ = ["main"]
 
+_ROOT = Path(__file__).resolve().parents[1]
 _DEFAULT = ("python3.11-doc", "cppreference-doc-en-html")
 _BASE = "https://www.example.org/"
 _PAGES = (".html", ".htm", ".xhtml", ".xht")
@@ -68,11 +69,8 @@ class _Built(NamedTuple):
 def _augment(command: str, folder: Path, jobs: int) -> tuple[int, float, str]:
     began = time.monotonic()
     arguments = [sys.executable, "-m", "parcahyd", "augment", command, str(folder), "--base-url", _BASE, "--jobs", str(jobs)]
-    done = subprocess.run([*arguments, "--form", "path"], capture_output=True, text=True, check=False, cwd=_ROOT)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=_ROOT)
     return done.returncode, time.monotonic() - began, (done.stdout + done.stderr).strip()
-
-
-_ROOT = Path(__file__).resolve().parents[1]
 
 
 def _state(folder: Path) -> dict[str, tuple[int, bytes]]:
