@@ -65,7 +65,7 @@ def _shown(conf: Path, url: str) -> bytes:
 
 
 def _crawled(
-    old: dict[str, bytes], new: dict[str, bytes], level: int, *, with_tables: bool
+    old: dict[str, bytes], new: dict[str, bytes], level: int, visit_pages: int, *, with_tables: bool
 ) -> tuple[list[Logged], list[Logged]]:
     """The requests of the first crawl and of the refresh. What is stored in the end must be the new version."""
     with tempfile.TemporaryDirectory(prefix="versions-") as scratch:
