@@ -13,6 +13,7 @@ import csv
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from math import inf
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -92,7 +93,7 @@ def _work(case: Case, eager: Eager) -> WorkConf:
     return WorkConf(HostDelay=case.delay, HostConnections=case.connections, Eager=eager)
 
 
-def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
+def cells(grid: Grid) -> Iterator[Cell]:
     """Every case of a grid with every offer; a web is made once for all cases that crawl it."""
     cases = list(grid.cases())
     for shape, size in itertools.product(grid.shapes, grid.sizes):
@@ -103,8 +104,12 @@ def cells(grid: Grid, progress: bool = False) -> Iterator[Cell]:
             line = Line(case.latency, *LINES[case.line])
             for what in OFFERS:
                 yield Cell(case, what, {eager: crawl(webs[what], line, _work(case, eager)) for eager in EAGER})
-        if progress:
-            print(f"{shape}, {size:,} bytes", file=sys.stderr, flush=True)
+
+
+def _all_cells(grid: Grid) -> list[Cell]:
+    found = list(cells(grid))
+    print(f"{grid.shapes}, {grid.sizes}, delay {grid.delays}: {len(found)} cells", file=sys.stderr, flush=True)
+    return found
 
 
 # --- the report ----------------------------------------------------------------------------------------------------------
@@ -236,12 +241,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--reduced", action="store_true", help="only the cases that the test suite looks at")
     parser.add_argument("--shape", action="append", choices=list(SHAPES), help="only this shape; may be repeated")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="every single crawl")
     parser.add_argument("--report", type=Path, metavar="PAGE", help="write the section `grid` of a page, and pictures")
     chosen = parser.parse_args()
-    found: list[Cell] = []
-    for grid in (REDUCED,) if chosen.reduced else GRIDS:
-        found += cells(grid._replace(shapes=tuple(chosen.shape or grid.shapes)), progress=True)
+    parts = [
+        grid._replace(shapes=(shape,), sizes=(size,))
+        for grid in ((REDUCED,) if chosen.reduced else GRIDS)
+        for shape in chosen.shape or grid.shapes
+        for size in grid.sizes
+    ]
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        found = list(itertools.chain.from_iterable(pool.map(_all_cells, parts)))
     if chosen.csv:
         _write_csv(chosen.csv, found)
     if chosen.report:
