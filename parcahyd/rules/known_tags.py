@@ -69,7 +69,6 @@ class KnownTags(dict[bytes, bytes]):
         return len(self) > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
 
     def __missing__(self, raw: bytes) -> bytes:
-        before = len(self.found) + len(self.hollow)
         if _IS_PLAIN(raw):
             href = raw[1:].decode("ascii")
             if "&" in href:
@@ -80,7 +79,7 @@ class KnownTags(dict[bytes, bytes]):
             key = self._key(raw, _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
             self[raw] = key
-        elif len(self.found) + len(self.hollow) > before:
+        elif key or raw in self.hollow:
             self._long += len(raw)
         return key
 
