@@ -25,6 +25,7 @@ MARK = b"\0"
 _SLASH = ord("/")
 _MOST_KNOWN = 40_000
 _LONGEST_KNOWN = 600
+_MOST_LONG = 4 << 20
 
 
 class Found(NamedTuple):
@@ -62,10 +63,12 @@ class KnownTags(dict[bytes, bytes]):
         """By key."""
         self.hollow: dict[bytes, Found] = {}
         """By tag: those with an empty reference only, which means something in a document with a base."""
+        self._long = 0
 
     @property
     def is_full(self) -> bool:
-        return len(self) > _MOST_KNOWN or len(self.found) > _MOST_KNOWN
+        """Whether it is time to forget. A document may always add its own tags, whose number and bytes are bounded."""
+        return len(self) > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
 
     def __missing__(self, raw: bytes) -> bytes:
         if _IS_PLAIN(raw):
@@ -78,6 +81,8 @@ class KnownTags(dict[bytes, bytes]):
             key = self._key(raw, _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
             self[raw] = key
+        elif key or raw in self.hollow:
+            self._long += len(raw)
         return key
 
     def _key(self, raw: bytes, found: Found) -> bytes:

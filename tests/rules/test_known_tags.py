@@ -64,6 +64,21 @@ def test_long_tags_are_not_remembered() -> None:
     assert not known
 
 
+@pytest.mark.parametrize("tag", [b'"%d%b', b"a href='' title='%d%b'"])
+def test_what_long_tags_bring_is_bounded_in_bytes(tag: bytes) -> None:
+    known = KnownTags()
+    for number in range(100):
+        known[tag % (number, b"x" * 60_000)]
+        if known.is_full:
+            break
+    assert 50 < number < 99
+    known.forget()
+    assert not known.is_full
+    for number in range(100):
+        assert known[b'img src="data:,%d%b"' % (number, b"x" * 60_000)] == b""
+    assert not known.is_full
+
+
 @pytest.mark.parametrize(
     "markup",
     [
