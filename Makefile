@@ -7,6 +7,8 @@ TESTS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+# As pip does for packages: a program without byte code compiles itself at every start.
+COMPILE := @$(PY) -m compileall -q parcahyd
 # Stamps: what is installed is installed again only when its description changed.
 RUNS := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
@@ -76,8 +78,10 @@ $(PY):
 
 $(RUNS): $(PY) pyproject.toml
 	$(PIP) --editable .
+	$(COMPILE)
 	@touch $@
 
 $(DEVELOPS): $(PY) pyproject.toml
-	$(PIP) --editable '.[test,lint]'
+	$(PIP) --editable '.[test,lint,author-test]'
+	$(COMPILE)
 	@touch $(RUNS) $@

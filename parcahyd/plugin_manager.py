@@ -27,6 +27,7 @@ from parcahyd.formats import shipped_formats
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net import shipped_plugins
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
+from parcahyd.runtime.entry_point_groups import may_be_offered
 from parcahyd.storage import shipped_orders
 
 if TYPE_CHECKING:
@@ -301,6 +302,8 @@ def _nearest(name: str, offered: Iterable[str]) -> str:
 
 
 def _entry_points() -> Iterator[tuple[object, str, str]]:
+    if not may_be_offered(PROJECT):
+        return
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=PROJECT):

@@ -19,37 +19,50 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from parcahyd.config.schema import Configuration
-from parcahyd.core.messages import Ready
-from parcahyd.core.ports import Downloader
-from parcahyd.core.progress import Observer
 from parcahyd.core.signals import Signal, SignalBoard
-from parcahyd.pipeline.crawl_manager import CrawlManager
-from parcahyd.pipeline.document_buffer import DocumentBuffer
-from parcahyd.pipeline.mapping_manager import MappingManager
-from parcahyd.pipeline.resolved_queue import ResolvedQueue
-from parcahyd.pipeline.update_database import UpdateDatabase
-from parcahyd.pipeline.url_dispatcher import UrlDispatcher
-from parcahyd.pipeline.url_ip_queue import UrlIpQueue
-from parcahyd.processes.coordinator import Coordinator, CoordinatorBoxes, CoordinatorHost
-from parcahyd.processes.crawl_worker import CrawlWorkerHost, CrawlWorkerProcess
-from parcahyd.processes.update_database import Prepared, UpdateBoxes, UpdateDatabaseHost, UpdateDatabaseProcess
 
 if TYPE_CHECKING:
+    from parcahyd.config.schema import Configuration
+    from parcahyd.core.messages import Ready
+    from parcahyd.core.ports import Downloader
+    from parcahyd.core.progress import Observer
     from parcahyd.pipeline.crawl_worker import CrawlWorker
+    from parcahyd.processes.coordinator import CoordinatorBoxes, CoordinatorHost
+    from parcahyd.processes.crawl_worker import CrawlWorkerHost
+    from parcahyd.processes.update_database import Prepared, UpdateBoxes, UpdateDatabaseHost
+    from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["crawl", "join_coordinator", "join_crawl_worker", "join_update_database"]
 
 
-def crawl(configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
-    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed."""
-    return Coordinator(configuration, seeds, forever, observer, join_coordinator).run()
+# Each kind of process imports its own boxes and no others: that is a good part of its start.
+
+
+def crawl(
+    configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer, nursery: Nursery | None = None
+) -> int:
+    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed.
+
+    In `nursery` may be children that began before the configuration was read; the caller closes it.
+    """
+    from parcahyd.processes.coordinator import Coordinator
+    from parcahyd.runtime.nursery import Nursery
+
+    return Coordinator(configuration, seeds, forever, observer, join_coordinator, nursery or Nursery()).run()
 
 
 def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: CoordinatorHost) -> CoordinatorBoxes:
     """URL Dispatcher -> URL-IP Queue -> Mapping Manager -> URL Mappers -> Resolved URL Queue -> Crawl Manager."""
+    from parcahyd.pipeline.crawl_manager import CrawlManager
+    from parcahyd.pipeline.mapping_manager import MappingManager
+    from parcahyd.pipeline.resolved_queue import ResolvedQueue
+    from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+    from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+    from parcahyd.processes.coordinator import CoordinatorBoxes
+
     mapping, work = configuration.map, configuration.work
     signals = SignalBoard()
 
@@ -94,7 +107,7 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
 
 def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerHost) -> CrawlWorker:
     """Crawl Manager -> Crawl Worker -> Document and URL Buffer."""
-    from parcahyd.pipeline.crawl_worker import CrawlWorker  # Its HTML parser is loaded in workers only.
+    from parcahyd.pipeline.crawl_worker import CrawlWorker
     from parcahyd.rules.host_rules import HostRules
 
     return CrawlWorker(
@@ -115,6 +128,10 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
 
 def join_update_database(configuration: Configuration, host: UpdateDatabaseHost) -> UpdateBoxes:
     """Document and URL Buffer -> Update Database -> Database."""
+    from parcahyd.pipeline.document_buffer import DocumentBuffer
+    from parcahyd.pipeline.update_database import UpdateDatabase
+    from parcahyd.processes.update_database import UpdateBoxes
+
     signals = SignalBoard()
     document_buffer: DocumentBuffer[Prepared] = DocumentBuffer(host.prepare)
     update_database: UpdateDatabase[Prepared] = UpdateDatabase(
@@ -134,7 +151,12 @@ def main(arguments: Sequence[str]) -> int:
     """The entry of child processes: `python -m parcahyd.topology ROLE DESCRIPTOR...`."""
     role, descriptors = arguments[0], [int(descriptor) for descriptor in arguments[1:]]
     if role == "worker":
+        from parcahyd.processes.crawl_worker import CrawlWorkerProcess
+
+        import_module("parcahyd.net.downloader_curl")  # Most crawls use it: it had better be there when the first set comes.
         return CrawlWorkerProcess(descriptors[0], descriptors[1], join_crawl_worker).run()
+    from parcahyd.processes.update_database import UpdateDatabaseProcess
+
     return UpdateDatabaseProcess(descriptors[0], join_update_database).run()
 
 

@@ -18,7 +18,7 @@ import pcre2
 from parcahyd.augment.marker_tokens import TokenReader
 from parcahyd.augment.tvi import REGION_ID
 
-__all__ = ["MAX_MISTAKES", "Marked", "Mistake", "Span", "find_regions"]
+__all__ = ["MAX_MISTAKES", "Marked", "Mistake", "Span", "find_regions", "may_have_markers"]
 
 MAX_MISTAKES = 100
 """Mistakes of one document that are told; those after are not."""
@@ -70,7 +70,7 @@ def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") ->
 
     Encodings in which ASCII bytes can stand for something else have no regions.
     """
-    if not _may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
+    if not may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
         return Marked()
     markers = _Markers()
     tokens = TokenReader(document, is_xml, markers.levels)
@@ -98,7 +98,7 @@ _HTML_MARKER = pcre2.compile(
 _XML_MARKER = pcre2.compile(rb"(?:(?<=<!--)|(?<=<!--/))vol |(?<=<)Vol[0-9]")
 
 
-def _may_have_markers(document: bytes, is_xml: bool) -> bool:
+def may_have_markers(document: bytes, is_xml: bool) -> bool:
     """Nearly all documents have none, which is seen without reading their tokens."""
     if document.startswith(_BYTE_ORDER_MARKS):
         return False

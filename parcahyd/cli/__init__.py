@@ -6,6 +6,54 @@ needs when it runs, so that `--help` and shell completion answer at once.
 
 from __future__ import annotations
 
-from parcahyd.cli.application import main
+import atexit
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; `arguments` are those of the process unless given."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    nursery = None
+    try:
+        nursery = _nursery(words)
+        from parcahyd.cli.application import run
+
+        code = run(words, nursery)
+    except KeyboardInterrupt:  # While something was loaded.
+        code = 130
+    finally:
+        if nursery is not None:
+            nursery.close()
+            gc.enable()
+    if arguments is None and nursery is not None:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process of a crawl. To take everything apart that was loaded takes longer than to fetch some pages, and an answer
+    that a URL Mapper still waits for would be waited for."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # Whoever read it is gone, and was told so.
+            stream.flush()
+    os._exit(code)
+
+
+def _nursery(words: Sequence[str]) -> Nursery | None:
+    """A crawl's first children, which begin before the command line is read. None for everything that is no crawl."""
+    if words[:1] != ["run"] or "--help" in words or "-h" in words:
+        return None
+    from parcahyd.cli.early_children import early_children
+
+    return early_children()

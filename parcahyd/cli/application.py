@@ -14,8 +14,8 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,7 +24,10 @@ from parcahyd.cli.standard_output import give_up_standard_output
 from parcahyd.cli.wording import one_line
 from parcahyd.core.errors import ParcahydError, UserMistake
 
-__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "main"]
+if TYPE_CHECKING:
+    from parcahyd.runtime.nursery import Nursery
+
+__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run"]
 
 PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
@@ -47,6 +50,8 @@ class _Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
             nearest = get_close_matches(args[0], COMMANDS, 1)
             raise UserMistake(
                 f"there is no command {args[0]!r}", f"did you mean {nearest[0]!r}?" if nearest else "parcahyd --help lists them"
@@ -82,15 +87,15 @@ def application(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; `arguments` are those of the process unless given."""
+def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
+    """Run one command and return its exit code; a crawl has its first children from `nursery`."""
     instruction = os.environ.get(COMPLETE_VARIABLE)
     if instruction:
         from click.shell_completion import shell_complete
 
         return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
-        return _invoke(list(sys.argv[1:] if arguments is None else arguments))
+        return _invoke(list(arguments), nursery)
     except UserMistake as mistake:
         return _complain(str(mistake), 2)
     except click.UsageError as mistake:
@@ -114,9 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"the output could not be written: {failure.strerror}", 1)
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
     try:
-        with application.make_context(PROGRAM, arguments) as ctx:
+        with application.make_context(PROGRAM, arguments, obj=nursery) as ctx:
             code = application.invoke(ctx)
     except click.exceptions.Exit as end:
         code = end.exit_code

@@ -24,9 +24,10 @@ __all__ = ["command"]
 def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
     """Tell the story of one URL: where it stands, and why.
 
-    Its canonical form, its state with the reason and what can be done about it, whether the scope and robots.txt admit it
-    and by which rule, which tables its site offers, the address of its host, what was fetched so far, and when it is asked for
-    next. URLs that the crawl has never seen are explained too. Nothing is fetched.
+    Its canonical form and what was changed for it, its state with the reason and what can be done about it, whether scope,
+    trap guards and robots.txt admit it and by which rule, which tables its site offers, the address of its host, who
+    shares it and which delay holds there, what was fetched so far, how often it changes, and when it is asked for next. URLs
+    that the crawl has never seen are explained too. Nothing is fetched.
 
     \b
     Examples:

@@ -18,7 +18,6 @@ from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStat
 
 if TYPE_CHECKING:
     from parcahyd.cli.one_visit import Exchange, OneVisit
-    from parcahyd.config.schema import Configuration
 
 __all__ = ["command"]
 
@@ -60,7 +59,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
     for address in resolved.addresses:
         _say("address", f"{address}, holds until {moment(resolved.expires_at)}")
     visit.visit(resolved)
-    for label, line in _outcome(text, visit, configuration, all_links):
+    for label, line in _outcome(text, visit, all_links):
         _say(label, line)
     document = next((record for record in visit.records if isinstance(record, PageRecord) and not record.redirect), None)
     if output is not None and document is not None:
@@ -86,10 +85,10 @@ def _tell(exchange: Exchange) -> None:
         _say("", f"< {name}: {value}")
 
 
-def _outcome(url: str, visit: OneVisit, configuration: Configuration, all_links: bool) -> Iterator[tuple[str, str]]:
+def _outcome(url: str, visit: OneVisit, all_links: bool) -> Iterator[tuple[str, str]]:
     for record in visit.records:
         if isinstance(record, SiteRecord):
-            yield from _robots(url, record, configuration)
+            yield from _robots(url, record, visit.user_agent)
         elif isinstance(record, BadRecord):
             yield "outcome", f"{record.reason}: {Reason.of(record.reason).sentence}"
             if record.detail:
@@ -102,7 +101,7 @@ def _outcome(url: str, visit: OneVisit, configuration: Configuration, all_links:
         yield "plugin", sentence
 
 
-def _robots(url: str, record: SiteRecord, configuration: Configuration) -> Iterator[tuple[str, str]]:
+def _robots(url: str, record: SiteRecord, user_agent: str) -> Iterator[tuple[str, str]]:
     from parcahyd.rules.robots import Robots, product_token
 
     fact = record.robots
@@ -111,8 +110,8 @@ def _robots(url: str, record: SiteRecord, configuration: Configuration) -> Itera
     if fact.status is not RobotsStatus.FOUND:
         yield "robots", f"{fact.status.value} ({fact.detail})"
         return
-    robots = Robots.parse(fact.text, configuration.work.UserAgent)
-    token = product_token(configuration.work.UserAgent)
+    robots = Robots.parse(fact.text, user_agent)
+    token = product_token(user_agent)
     rule = robots.line_for(url)
     verdict = "allowed" if robots.allows(url) else "forbidden"
     yield "robots", f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it")

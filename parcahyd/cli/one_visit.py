@@ -7,6 +7,7 @@ what would happen there.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 
 import msgspec
@@ -20,6 +21,7 @@ from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.rules.address_policy import AddressPolicy
 from parcahyd.rules.canonical_url import key_of, split
+from parcahyd.rules.host_rules import HostRules
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.topology import join_crawl_worker
 
@@ -44,6 +46,8 @@ class OneVisit:
         self.records: list[FromWorkerToUpdate] = []
         self.misbehaviours: list[str] = []
         scheme, host, port, path = split(url)
+        self.user_agent = HostRules(configuration.work, os.environ).of(host, port).user_agent
+        """The one that robots.txt is read for."""
         self._pair = Pair(1, 1, scheme, host, port, (DueUrl(key_of(path), path, seed=True),))
         self._configuration = configuration
         self._watch = watch

@@ -13,6 +13,7 @@ from parcahyd.cli.crawl_options import crawl_options, read_configuration
 
 if TYPE_CHECKING:
     from parcahyd.cli.beside_the_loop import Reporter
+    from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["command"]
 
@@ -36,8 +37,15 @@ __all__ = ["command"]
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only mistakes and failures are told.")
 @crawl_options
+@click.pass_obj
 def command(
-    folder: Path | None, overrides: tuple[str, ...], seeds: tuple[str, ...], forever: bool, interval: float, quiet: bool
+    nursery: Nursery | None,
+    folder: Path | None,
+    overrides: tuple[str, ...],
+    seeds: tuple[str, ...],
+    forever: bool,
+    interval: float,
+    quiet: bool,
 ) -> int:
     """Crawl until nothing is due; go on where a run stopped.
 
@@ -68,7 +76,7 @@ def command(
 
         observer = BesideTheLoop(_reporter(interval, quiet))
         try:
-            return crawl(configuration, seeds, forever=forever, observer=observer)
+            return crawl(configuration, seeds, forever=forever, observer=observer, nursery=nursery)
         finally:
             observer.close()
     finally:

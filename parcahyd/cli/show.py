@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.moments import read_moment
+from parcahyd.cli.wording import moment, version_line
 from parcahyd.core.errors import UserMistake
 
 if TYPE_CHECKING:
-    from parcahyd.storage.report_records import StoredDocument
+    from parcahyd.storage.report_records import StoredDocument, UrlStory
     from parcahyd.storage.reports import Reports
 
 __all__ = ["command"]
@@ -25,24 +27,33 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 @click.command()
 @click.argument("url")
 @click.option("--headers", is_flag=True, help="Write the status line and the response headers first, as `curl -i` does.")
+@click.option("--at", metavar="TIME", help="The document as it was then: a date, an ISO 8601 time, or seconds since the epoch.")
+@click.option("--versions", is_flag=True, help="List the stored versions, newest first, instead.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: bool) -> None:
+def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: bool, at: str | None, versions: bool) -> None:
     """Write a stored document to standard output, byte for byte.
 
     These are the bytes that the server sent, content codings removed. A URL may be given in any spelling that leads to the
-    stored one.
+    stored one. With --at it is the version that was the newest at that time, as far as versions are kept (KeepVersions); a
+    time without a zone is UTC, and a date stands for the end of that day.
 
     \b
     Examples:
       parcahyd show https://www.example.org/ > page.html
       parcahyd show https://www.example.org/logo.png | sha256sum
       parcahyd show --headers https://www.example.org/ | less
+      parcahyd show --versions https://www.example.org/
+      parcahyd show --at 2026-03-04T12:00Z https://www.example.org/
     """
+    moment_wanted = None if at is None else read_moment(at)
     configuration = read_configuration(folder, overrides)
     with open_reports(configuration) as reports:
-        document = reports.document(url)
+        if versions:
+            _list_versions(reports, url)
+            return
+        document = reports.document(url, moment_wanted)
         if document is None:
-            raise _nothing_stored(reports, url)
+            raise _nothing_stored(reports, url, moment_wanted)
     output = (_head(document) if headers else b"") + document.body
     if sys.stdout.isatty() and _CONTROLS.search(output):
         raise UserMistake(
@@ -59,10 +70,31 @@ def _head(document: StoredDocument) -> bytes:
     return f"HTTP/1.1 {document.status} {phrase}".rstrip().encode() + b"\r\n" + document.headers + b"\r\n"
 
 
-def _nothing_stored(reports: Reports, url: str) -> UserMistake:
+def _list_versions(reports: Reports, url: str) -> None:
+    story = reports.story(url)
+    if story is None or not story.fetches:
+        raise _nothing_stored(reports, url, None)
+    for version in story.fetches:
+        click.echo(version_line(version))
+
+
+def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserMistake:
     story = reports.story(url)
     if story is None:
         return UserMistake(f"{url} is not in this crawl", f"parcahyd explain {url} says whether it could be")
+    if at is not None and story.fetches:
+        return _nothing_stored_then(story, at)
     if story.redirect is not None:
         return UserMistake(f"{url} is a redirect", f"parcahyd show {story.redirect}")
     return UserMistake(f"no document is stored for {url}: it is {story.state}", f"parcahyd explain {url} says why")
+
+
+def _nothing_stored_then(story: UrlStory, at: float) -> UserMistake:
+    earlier = next((version for version in story.fetches if version.at <= at), None)
+    if earlier is None:
+        oldest = moment(story.fetches[-1].at)
+        return UserMistake(
+            f"{story.url} as it was at {moment(at)} is not stored: the oldest stored version is of {oldest}",
+            f'parcahyd show --at "{oldest}" {story.url}',
+        )
+    return UserMistake(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {earlier.redirect}")

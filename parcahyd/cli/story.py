@@ -7,17 +7,21 @@ from collections.abc import Iterator
 
 from parcahyd.cli.remedies import remedy
 from parcahyd.cli.table_lines import table_lines
-from parcahyd.cli.wording import due, moment, plain, plural, span
+from parcahyd.cli.wording import due, moment, plain, plural, span, version_line
 from parcahyd.config.schema import Configuration
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
 from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.parameters import Canon
 from parcahyd.rules.robots import Robots, product_token
+from parcahyd.rules.spelling_changes import spelling_changes
+from parcahyd.rules.traps.guards import Guards
 from parcahyd.rules.url_patterns import UrlPatterns
-from parcahyd.storage.report_records import UrlStory
+from parcahyd.storage.report_records import DocumentReport, UrlStory
 
 __all__ = ["story_lines"]
 
@@ -38,11 +42,13 @@ def story_lines(
     yield _line("url", url)
     if given != url:
         yield _line("given as", given)
+        yield _line("", "; ".join(spelling_changes(given, url, Canon.of(configuration.work))))
     if story is None:
         yield _line("state", "not in this crawl")
     else:
         yield from _state(story)
     yield _line("scope", _scope(url, site, configuration))
+    yield _line("guards", _guards(url, story, site, configuration, now))
     yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
     yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
@@ -82,6 +88,16 @@ def _scope(url: str, site: UrlStory | None, configuration: Configuration) -> str
     return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
 
 
+def _guards(url: str, story: UrlStory | None, site: UrlStory | None, configuration: Configuration, now: float) -> str:
+    """What the trap guards say to the URL, with what they learned of its site."""
+    if story is not None and story.seed:
+        return "what the user asked for passes every trap guard"
+    reason = Guards(configuration.work, now, site.guards if site is not None else b"").judge(split(url)[3])
+    if reason is not None:
+        return f"refused: {reason.word}. {reason.sentence}"
+    return "no trap guard refuses it"
+
+
 def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now: float) -> str:
     if fact is None:
         return "robots.txt of this site was not read yet"
@@ -90,10 +106,11 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     )
     if fact.status not in (RobotsStatus.FOUND, RobotsStatus.STALE) or not fact.text:
         return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
-    robots = Robots.parse(fact.text, configuration.work.UserAgent)
+    user_agent = HostRules(configuration.work, os.environ).of(*split(url)[1:3]).user_agent
+    robots = Robots.parse(fact.text, user_agent)
     rule = robots.line_for(url)
     verdict = "allowed" if robots.allows(url) else "forbidden"
-    token = product_token(configuration.work.UserAgent)
+    token = product_token(user_agent)
     return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
 
 
@@ -126,6 +143,11 @@ def _address(url: str, site: UrlStory | None, configuration: Configuration, now:
         "group",
         f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",
     )
+    if site is not None and site.neighbours:
+        yield _line("", f"known there: {', '.join(site.neighbours)}")
+    for pause in site.pauses if site is not None else ():
+        if pause.until > now:
+            yield _line("pause", f"{pause.site} is left alone until {moment(pause.until)}: {pause.sentence}")
 
 
 def _verdict(address: str, configuration: Configuration) -> str:
@@ -143,8 +165,8 @@ def _origin(story: UrlStory) -> Iterator[str]:
     hops = f", {plural(story.hops, 'redirect')} led to it" if story.hops else ""
     yield _line("found", f"{moment(story.first_seen)}, {how}{hops}")
     if story.site_reason is not None:
-        failures = plural(story.site_failures, "visit")
-        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}, {failures} in a row failed")
+        failures = f", {plural(story.site_failures, 'visit')} in a row failed" if story.site_failures else ""
+        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}{failures}")
 
 
 def _history(story: UrlStory) -> Iterator[str]:
@@ -157,20 +179,40 @@ def _history(story: UrlStory) -> Iterator[str]:
     yield _line("checked", f"{moment(story.checked_at)}{status}{tries}{changes}")
     if story.changes_every is not None:
         yield _line("changes", f"about every {span(story.changes_every)}, as far as was seen")
+    if story.lastmod is not None and story.lastmod_read is not None:
+        yield _line("sitemap", f"says that it changed {moment(story.lastmod)}; read {moment(story.lastmod_read)}")
+        yield _line("", _believed(LastmodTrust.decode(story.lastmod_trust)))
     if story.document is not None:
-        document = story.document
-        kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
-        yield _line("document", f"{plural(document.length, 'byte')}, {kind or 'of unknown type'}")
-        yield _line("", f"SHA-256 {document.sha256}, DF {document.df % 2**64:016x}")
-        if document.title or document.language:
-            yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
+        yield from _document(story, story.document)
     for twin in story.twins:
         yield _line("same as", twin)
     for near in story.similar:
         yield _line("nearly as", near)
     for fetch in story.fetches:
-        brought = f"to {fetch.redirect}" if fetch.redirect is not None else plural(fetch.length or 0, "byte")
-        yield _line("fetched", f"{moment(fetch.at)}  {fetch.status}  {fetch.address}  {brought}")
+        yield _line("fetched", version_line(fetch))
+
+
+def _document(story: UrlStory, document: DocumentReport) -> Iterator[str]:
+    """The newest version, and in how many parts it is known."""
+    kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
+    newest = next(fetch for fetch in story.fetches if fetch.length is not None)
+    yield _line("document", f"{plural(newest.length or 0, 'byte')}, {kind or 'of unknown type'}")
+    yield _line("", f"SHA-256 {newest.sha256}, DF {document.df % 2**64:016x}")
+    if newest.regions:
+        yield _line("regions", f"{plural(newest.regions, 'volatile region')}, marked by its author")
+    if story.table is not None:
+        merges = plural(story.table.merges, "time")
+        yield _line("table", f"refreshed by its table of variable information, {merges} in a row")
+    if story.volatile_places:
+        places = "1 place changes" if story.volatile_places == 1 else f"{story.volatile_places:,} places change"
+        yield _line("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
+    if document.title or document.language:
+        yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
+
+
+def _believed(trust: LastmodTrust) -> str:
+    worth = f"{plural(trust.foretold, 'change')} foretold, {trust.missed} missed, {plural(trust.false_alarms, 'false alarm')}"
+    return f"such dates of this site are {'believed' if trust.is_trusted else 'not believed'}: {worth}"
 
 
 def _next(story: UrlStory, now: float) -> str:

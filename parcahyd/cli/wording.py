@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-__all__ = ["counts", "due", "moment", "one_line", "plain", "plural", "size", "span"]
+if TYPE_CHECKING:
+    from parcahyd.storage.report_records import FetchReport
+
+__all__ = ["counts", "due", "moment", "one_line", "plain", "plural", "size", "span", "version_line"]
 
 _SIZES = ("kB", "MB", "GB", "TB", "PB")
 _SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
@@ -70,3 +74,10 @@ def plain(text: str) -> str:
 def one_line(text: str) -> str:
     """Our own message on one line, whatever foreign text is in it."""
     return plain(" ".join(text.split()))
+
+
+def version_line(version: FetchReport) -> str:
+    """A stored version: when, status, from where, and how many bytes or where it redirected to."""
+    brought = f"to {version.redirect}" if version.redirect is not None else plural(version.length or 0, "byte")
+    regions = "  only volatile regions changed" if version.only_regions else ""
+    return plain(f"{moment(version.at)}  {version.status}  {version.address}  {brought}{regions}")

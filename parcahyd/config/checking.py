@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -72,6 +71,8 @@ def seed_problem(seed: str) -> str:
 
 def nearest(word: str, candidates: Collection[str]) -> str:
     """The candidate that was probably meant, whatever its case; empty where none is near."""
+    import difflib
+
     # The first of two that differ in nothing but their file wins: a key's own file is asked first.
     by_lower = {candidate.lower(): candidate for candidate in reversed(list(candidates))}
     found = difflib.get_close_matches(word.lower(), by_lower, n=1)

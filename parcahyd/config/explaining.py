@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import inspect
 
+from parcahyd.config import schema
 from parcahyd.config.database_url import DATABASE_KEYS
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.config.secrets import without_secrets
@@ -95,23 +97,46 @@ class SettingLine(msgspec.Struct, frozen=True):
     kind: str
 
 
+class _DeclaredKeys(Mapping[str, Declared]):
+    """The keys of a struct, in its order. Each is looked at when it is asked for: a crawl asks for few, and its start waits."""
+
+    def __init__(self, struct: type[msgspec.Struct]) -> None:
+        keys, defaults = struct.__struct_fields__, struct.__struct_defaults__
+        required = [msgspec.NODEFAULT] * (len(keys) - len(defaults))
+        self._defaults: dict[str, Any] = dict(zip(keys, (*required, *defaults), strict=True))
+        self._annotations: dict[str, str] = {}
+        for parent in reversed(struct.__mro__):
+            self._annotations |= vars(parent).get("__annotations__", {})
+        self._found: dict[str, Declared] = {}
+
+    def __getitem__(self, key: str) -> Declared:
+        if key not in self._found:
+            default = self._defaults[key]
+            one = SimpleNamespace(__annotations__={key: self._annotations[key]})
+            annotation = get_type_hints(one, vars(schema), include_extras=True)[key]
+            self._found[key] = _declared(key, annotation, default)
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._defaults)
+
+    def __len__(self) -> int:
+        return len(self._defaults)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._defaults
+
+
 @functools.cache
-def declared(which: Conf) -> dict[str, Declared]:
+def declared(which: Conf) -> Mapping[str, Declared]:
     """The keys of one file, in the schema's order."""
-    return _declared_by(_CONFS[which])
+    return _DeclaredKeys(_CONFS[which])
 
 
 @functools.cache
-def declared_of_host() -> dict[str, Declared]:
+def declared_of_host() -> Mapping[str, Declared]:
     """The keys of a [[Host]] table, in the schema's order."""
-    return _declared_by(HostRule)
-
-
-def _declared_by(struct: type[msgspec.Struct]) -> dict[str, Declared]:
-    annotations = get_type_hints(struct, include_extras=True)
-    fields = inspect.type_info(struct)
-    assert isinstance(fields, inspect.StructType)  # noqa: S101 - both are structs; tells the type checker so
-    return {field.name: _declared(field, annotations[field.name]) for field in fields.fields}
+    return _DeclaredKeys(HostRule)
 
 
 def explain(configuration: Configuration) -> Iterator[SettingLine]:
@@ -215,8 +240,8 @@ def _both(configuration: Configuration) -> tuple[tuple[Conf, MapConf | WorkConf]
     return ("Map", configuration.map), ("Work", configuration.work)
 
 
-def _declared(field: inspect.Field, annotation: Any) -> Declared:
-    kind, sentence = field.type, ""
+def _declared(key: str, annotation: Any, default: Any) -> Declared:
+    kind, sentence = inspect.type_info(annotation), ""
     if isinstance(kind, inspect.Metadata):
         sentence = (kind.extra_json_schema or {}).get("description", "")
         kind = kind.type
@@ -224,10 +249,10 @@ def _declared(field: inspect.Field, annotation: Any) -> Declared:
         # The other side is None: TOML cannot write it, so nobody has to be told of it.
         kind = next(side for side in kind.types if not isinstance(side, inspect.NoneType))
     return Declared(
-        key=field.name,
+        key=key,
         annotation=annotation,
         kind=_in_words(kind),
-        default=field.default,
+        default=default,
         sentence=sentence,
         is_text=isinstance(kind, inspect.StrType | inspect.LiteralType),
         choices=tuple(map(str, kind.values)) if isinstance(kind, inspect.LiteralType) else (),

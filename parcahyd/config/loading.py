@@ -216,8 +216,9 @@ def _given_by_overrides(overrides: Sequence[str], hints: list[str]) -> dict[str,
 
 
 def _override_shown(key: str, text: str) -> str:
+    is_known = any(key in declared(which) for which in _OTHER)
     # A misspelt DbPassword still holds a password.
-    if key == "Host" or nearest(key, _SECRETS):
+    if key == "Host" or (key in _SECRETS if is_known else nearest(key, _SECRETS)):
         return plain(text.partition("=")[0]) + "=***"
     return plain(text)
 

@@ -300,6 +300,20 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = 64 * 1024 * 1024
     CompressionLevel: Annotated[Annotated[int, Meta(ge=1, le=9)], _says("zlib level of stored documents: 1 fast, 9 small.")] = 1
     KeepVersions: Annotated[_Count, _says("How many versions of a document are kept.")] = 3
+    MergeMode: Annotated[
+        Literal["lazy", "eager"],
+        _says(
+            'How a document with volatile regions is stored: "lazy", its skeleton once and the regions of each version, put '
+            'together when it is read; "eager", every version whole. What is read is the same.'
+        ),
+    ] = "lazy"
+    LearnRegions: Annotated[
+        bool,
+        _says(
+            "Learn from the versions of a page what changes on most visits (a clock, a token, a counter): where nothing else "
+            "changed, the page counts as unchanged and is not stored again."
+        ),
+    ] = True
     KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
     StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
 

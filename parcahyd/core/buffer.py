@@ -45,6 +45,8 @@ class Written(msgspec.Struct):
     """Bytes of documents, decoded."""
     found: int = 0
     """URLs that nobody had seen before."""
+    woken: bool = False
+    """A site that nobody visits may have something to do."""
     late: int = 0
     """Records that changed nothing, since their visit is no longer open."""
 

@@ -76,6 +76,11 @@ class Held(_Record, frozen=True):
     regions: tuple[tuple[str, int, bytes], ...]
     """ID, offset in the skeleton, and content, ascending."""
     table: TableFact
+    media_type: str = ""
+    charset: str = ""
+    """As they are stored with the version; empty: to be found out again."""
+    headers: bytes = b""
+    """Those that the document came with."""
 
 
 class DueUrl(_Record, frozen=True):
@@ -258,6 +263,8 @@ class PageRecord(_Tagged, frozen=True):
     """ID, begin and end of each volatile region of the body, ascending: what lies between them is the skeleton."""
     table: TableFact | None = None
     """The table that the regions were taken from."""
+    lastmods: tuple[tuple[str, float], ...] = ()
+    """What a sitemap says: paths of this site, and when each changed."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):
@@ -272,7 +279,9 @@ class UnchangedRecord(_Tagged, frozen=True):
     etag: str = ""
     modified: str = ""
     table: TableFact | None = None
-    """Where the document's table of variable information confirmed it."""
+    """What is now known of the document's table of variable information; None: nothing new."""
+    is_table_gone: bool = False
+    """The document is not to be refreshed by its table again."""
 
 
 class SiteRecord(_Tagged, frozen=True):

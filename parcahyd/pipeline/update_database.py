@@ -96,7 +96,7 @@ class Tally:
 class UpdateDatabase(Generic[Item]):
     """Batches out of the buffer, one at a time.
 
-    `grant` gives credit back to senders, `released` tells which visits are over and whether links to other sites came in,
+    `grant` gives credit back to senders, `released` tells which visits are over and whether other sites have something to do,
     `trouble` says a sentence, `later` calls back after so many seconds.
     """
 
@@ -215,7 +215,7 @@ class UpdateDatabase(Generic[Item]):
             self.tally.add(buffered.item.record)
         self.tally.add_written(written)
         self._grant(self._buffer.committed(batch))
-        if written.found:
+        if written.woken:
             self._released([], True)
         self.run()
 

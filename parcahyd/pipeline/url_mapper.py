@@ -55,7 +55,12 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
     pair, reason = resolved.pair, Reason.of(resolved.reason)
     if reason is Reason.ADDRESS:
         bad = [_bad(pair, url, State.REFUSED, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
-        return bad, _over(pair, now, pair.failures, now, "")
+        if not pair.errands:
+            return bad, _over(pair, now, pair.failures, now, "")
+        # Somebody's robots.txt is to be fetched there: it would be tried without a pause until that site gives up.
+        failures = pair.failures + 1
+        until = schedule.spare_site(now, failures, pair.site, Reason.DNS_NO_ADDRESS)
+        return bad, _over(pair, now, failures, until, reason.word)
     bad = []
     for url in pair.urls:
         tries = url.tries + 1
@@ -67,7 +72,7 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
                 _bad(pair, url, State.FAILED, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail)
             )
     failures = pair.failures + 1
-    return bad, _over(pair, now, failures, schedule.spare_site(now, failures, pair.site), reason.word)
+    return bad, _over(pair, now, failures, schedule.spare_site(now, failures, pair.site, reason), reason.word)
 
 
 def _bad(

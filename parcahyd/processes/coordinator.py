@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -54,11 +53,12 @@ from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.address_policy import AddressPolicy
-from parcahyd.runtime.channel import Channel, socket_pair
+from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.cores import usable_cores
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.nursery import Newborn, Nursery
 from parcahyd.runtime.run_lock import RunLock
 
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
@@ -99,9 +99,9 @@ class CoordinatorHost(Protocol):
 class _Worker:
     """A Crawl Worker's process as the coordinator sees it; `buffer` is the end that Update Database gets."""
 
-    def __init__(self, child: Child, buffer: socket.socket) -> None:
-        self.child = child
-        self.buffer = buffer
+    def __init__(self, newborn: Newborn) -> None:
+        self.child = newborn.child
+        self.buffer = newborn.buffer
         self.channel: Channel[FromWorkerToCoordinator] | None = None
         self.progress: WorkerProgress | None = None
 
@@ -116,6 +116,7 @@ class Coordinator:
         forever: bool,
         observer: Observer,
         join: Callable[[Configuration, Ready, bool, CoordinatorHost], CoordinatorBoxes],
+        nursery: Nursery,
     ) -> None:
         self.clock: Clock = SystemClock()
         self.workers = configuration.work.MaxInstances or usable_cores()
@@ -126,6 +127,7 @@ class Coordinator:
         self._seeds = (*configuration.work.Seeds, *seeds)
         self._forever = forever
         self._join = join
+        self._nursery = nursery
         self._schedule = Schedule(configuration.work)
         self._loop = asyncio.new_event_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
@@ -151,8 +153,8 @@ class Coordinator:
         try:
             is_new = _is_new(url)
             # They load what is theirs while plugins are read here. A new database has something to crawl for sure.
-            self._update = Child("update-database", 0, inherited=self._inherited())
-            worker = self._bear_worker(0) if is_new else None
+            self._update = self._nursery.update_database()
+            worker = self._take_worker(0) if is_new else None
             self._resolver = self._read_plugins()
             self._mapper = UrlMapper(self._resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -188,7 +190,7 @@ class Coordinator:
 
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
-            self._begin_worker(self._bear_worker(worker))
+            self._begin_worker(self._take_worker(worker))
         channel = self._crew[worker].channel
         self._to_update(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
         if channel is not None:
@@ -207,12 +209,10 @@ class Coordinator:
             self._told_by_update,
             self._update_lost,
         )
-        self._to_update(Begin(self._encoded, self._seeds))
+        self._begin_child(self._update_channel, Begin(self._encoded, self._seeds))
 
-    def _bear_worker(self, number: int) -> _Worker:
-        here, there = socket_pair()
-        worker = _Worker(Child("worker", number, inherited=self._inherited(), sockets=[here]), there)
-        self._crew[number] = worker
+    def _take_worker(self, number: int) -> _Worker:
+        worker = self._crew[number] = _Worker(self._nursery.worker(number))
         return worker
 
     def _begin_worker(self, worker: _Worker) -> None:
@@ -227,16 +227,18 @@ class Coordinator:
         if self._update_channel is not None:
             self._update_channel.send_socket(WorkerJoined(number), worker.buffer)
         credit = self._configuration.work.BufferBytes // self.workers
-        worker.channel.send(Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers))
+        self._begin_child(worker.channel, Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers))
 
-    def _inherited(self) -> tuple[int, ...]:
-        return () if self._lock is None else (self._lock.descriptor,)
+    def _begin_child(self, channel: Channel[Any], message: Begin) -> None:
+        """The first message brings the lock: whoever works on this database holds it."""
+        assert self._lock is not None  # noqa: S101 - nothing begins without it
+        channel.send_descriptor(message, self._lock.copy())
 
     def _worker_lost(self, number: int) -> None:
         """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
         worker = self._crew.pop(number)
         code = worker.child.wait()
-        if self._boxes is None or self._ended.done():
+        if self._boxes is None or self._ended.done() or self._phase == "finishing":
             return
         if worker.progress is None:
             self._stillborn += 1
@@ -420,6 +422,8 @@ class Coordinator:
             self._phase = "finishing"
             self._outcome = outcome
             self._to_update(Finish(outcome, self._chronicle.requests))
+            for worker in self._crew.values():  # No visit is open: they can go while the run's row is written.
+                worker.child.doom()
 
     def _finished(self, message: Finished) -> None:
         self._chronicle.close(self._outcome, message)
@@ -447,14 +451,16 @@ class Coordinator:
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
         for worker in self._crew.values():
-            worker.child.kill()
+            worker.child.doom()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()
             else:
                 self._update.end.close()
-            if self._update.wait(_PATIENCE) is None:
-                self._update.kill()
+        for worker in self._crew.values():
+            worker.child.wait()
+        if self._update is not None and self._update.wait(_PATIENCE) is None:
+            self._update.kill()
         self._mappers.shutdown(wait=False, cancel_futures=True)
         if self._resolver is not None:
             self._resolver.close()

@@ -268,6 +268,7 @@ class UpdateDatabaseProcess:
         self._packers = ThreadPoolExecutor(_PACKERS, "packer")
         self._crate = Crate()
         self._haste = Haste()
+        self._lock: int | None = None
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
         self._workers: dict[int, Channel[FromWorkerToUpdate]] = {}
@@ -366,6 +367,7 @@ class UpdateDatabaseProcess:
             self._finish(message)
 
     def _begin(self, message: Begin) -> None:
+        self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self._configuration = configuration
         self._boxes = self._join(configuration, self)
@@ -474,6 +476,7 @@ class UpdateDatabaseProcess:
                 work.KeepLinks,
                 work.Summaries != "none",
                 work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
+                work.MergeMode == "eager",
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

@@ -6,10 +6,11 @@ what the sitemap said before a fetch is compared with what the fetch found:
 | `lastmod` against our copy | the page had changed | it had not |
 |---|---|---|
 | later | foretold | false alarm |
-| older | missed | says nothing: most pages do not change |
+| older | missed, unless the sitemap was read long before | says nothing: most pages do not change |
 
-Once it is trusted, a page whose `lastmod` is not later than our copy need not be fetched until RevisitMax is over. Those
-fetches go on testing it, so trust that is no longer deserved is lost. Old observations fade: a site may change its ways.
+Once it is trusted, a page whose `lastmod` is later than our copy is due at once, and one whose `lastmod` is not need not be
+fetched until RevisitMax is over. All fetches go on testing it, so trust that is no longer deserved is lost. Old observations
+fade: a site may change its ways.
 
 `lastmod` comes from `rules.sitemap_dates`, where a date without a time is its first moment in UTC. A moment that is a midnight
 is therefore taken for a whole day somewhere on earth, and compared only outside that day. Dates of feeds should not be
@@ -30,6 +31,7 @@ _CLOCKS_DIFFER = 60.0
 
 _ENOUGH = 4  # changes that must have been foretold: fewer may be chance
 _PER_MISS = 16  # changes that must have been foretold for each that was not
+_LATELY = 0.1  # of the time between two fetches: what changed since a sitemap was read, it could not foretell
 _MEMORY = 127  # observations before all counts are halved; each count then fits into seven bits
 
 
@@ -65,10 +67,17 @@ class LastmodTrust(NamedTuple):
         """It has foretold changes, hardly missed one, and does not cry wolf more often than not."""
         return self.foretold >= max(_ENOUGH, _PER_MISS * self.missed, self.false_alarms)
 
-    def observe(self, lastmod: float | None, copied: float, now: float, *, changed: bool) -> LastmodTrust:
-        """The trust after a fetch at `now` of a page that we had copied at `copied`, and whose `lastmod` was known before."""
+    def observe(
+        self, lastmod: float | None, copied: float, now: float, *, changed: bool, read: float | None = None
+    ) -> LastmodTrust:
+        """The trust after a fetch at `now` of a page that we had copied at `copied`, and whose `lastmod` was known before.
+
+        `read` is when the sitemap was read; None: just before.
+        """
         verdict = said(lastmod, copied, now)
         if verdict is Said.NOTHING or (verdict is Said.OLDER and not changed):
+            return self
+        if verdict is Said.OLDER and read is not None and now - read > _LATELY * (now - copied):
             return self
         if verdict is Said.OLDER:
             return LastmodTrust(self.foretold, self.false_alarms, self.missed + 1)._faded()
@@ -78,9 +87,20 @@ class LastmodTrust(NamedTuple):
         """Whether a fetch at `now` can be spared, going by a sitemap that was read just before."""
         return self.is_trusted and said(lastmod, copied, now) is Said.OLDER
 
-    def due_at(self, ordinary: float, lastmod: float | None, copied: float, now: float, revisit_max: float) -> float:
-        """When a page is due that would be due at `ordinary`: if it is spared, when its copy is `revisit_max` seconds old."""
-        return max(ordinary, copied + revisit_max) if self.spares(lastmod, copied, now) else ordinary
+    def due_at(
+        self, ordinary: float, lastmod: float | None, copied: float, now: float, revisit_min: float, revisit_max: float
+    ) -> float:
+        """When a page is due that would be due at `ordinary`.
+
+        If it is spared, when its copy is `revisit_max` seconds old; if it has changed, since then, but not before its copy
+        is `revisit_min` seconds old.
+        """
+        if not self.is_trusted or lastmod is None:
+            return ordinary
+        verdict = said(lastmod, copied, now)
+        if verdict is Said.OLDER:
+            return max(ordinary, copied + revisit_max)
+        return min(ordinary, max(min(lastmod, now), copied + revisit_min)) if verdict is Said.LATER else ordinary
 
     def encode(self) -> int:
         """All three counts as one number below 2 ** 21, for a column; 0 is a site of which nothing is known."""

@@ -55,9 +55,10 @@ class Schedule:
         """When a URL is tried again that failed `tries` times in a row, the last time for that reason."""
         return now + spread(wait_for_try(reason, tries, self._retry_delay), key, tries)
 
-    def spare_site(self, now: float, failures: int, site: int = 0) -> float:
-        """Until when a site is left alone that was found unreachable `failures` times in a row."""
-        return now + spread(grown(failures, self._retry_delay), site, failures)
+    def spare_site(self, now: float, failures: int, site: int = 0, cause: Reason | None = None) -> float:
+        """Until when a site is left alone that was found unreachable `failures` times in a row, the last time for `cause`."""
+        wait = grown(failures, self._retry_delay) if cause is None else wait_for_try(cause, failures, self._retry_delay)
+        return now + spread(wait, site, failures)
 
 
 class Revisits:

@@ -23,6 +23,8 @@ _LONGEST_TAG = 1024
 _WIDE = frozenset(("utf-16-le", "utf-16-be"))
 _UTF_16_MARKS = frozenset((b"\xfe\xff", b"\xff\xfe"))
 
+_BLANKS = re.compile(r"[\t\n\f\r ]+")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TRIES = 8
 _NAME_ENDS = b"\t\n\f\r />"
 
@@ -41,27 +43,38 @@ def brief(body: bytes, charset: str) -> tuple[str, str]:
         body, codec = decode(body[: 2 * _LOOKED_AT], charset).encode("utf-8", "replace"), "utf-8"
     at = _title_at(body)
     if at < 0:
-        return _brief_in_capitals(body[:_LOOKED_AT], codec)
+        return _brief_in_capitals(body[:_LOOKED_AT], codec, charset)
     title = body[at + 6 : at + 6 + _LONGEST_TITLE]
-    end = title.find(b"</")
-    return _text(title if end < 0 else title[:end], codec), _language(body, at)
+    end = title.find(b"</title")
+    if end < 0:
+        end = title.lower().find(b"</title")
+    return _text(title if end < 0 else title[:end], codec, charset), _language(body, at)
 
 
-def _brief_in_capitals(start: bytes, codec: str) -> tuple[str, str]:
+def _brief_in_capitals(start: bytes, codec: str, charset: str) -> tuple[str, str]:
     """The same where no title is in lower case: there is none, or it is written in capitals."""
     small = start.lower()
     at = _title_at(small)
     if at < 0:
         return "", _language(small, _LONGEST_START)
     end = small.find(b"</title", at)
-    return _text(start[at + 6 : end if end >= 0 else None][:_LONGEST_TITLE], codec), _language(small, at)
+    return _text(start[at + 6 : end if end >= 0 else None][:_LONGEST_TITLE], codec, charset), _language(small, at)
 
 
-def _text(title: bytes, codec: str) -> str:
+def _text(title: bytes, codec: str, charset: str) -> str:
     """What stands behind the tag's `>`."""
     raw = title[title.find(b">") + 1 :]
     text = raw.decode(codec, "replace") if codec else decode(raw)
+    if (not codec and charset) or "\ufffd" in text:
+        return one_line(_as_in_browsers(raw, charset, text), MAX_TITLE)
     return one_line(resolved(text) if "&" in text else text, MAX_TITLE)
+
+
+def _as_in_browsers(raw: bytes, charset: str, otherwise: str) -> str:
+    """The text by the decoders of the Encoding Standard, which read bytes that Python's do not: what is declared wrong."""
+    from parcahyd.rules.document_title import document_title  # Few pages need it.
+
+    return document_title(b"<title>" + raw, charset) if charset else otherwise
 
 
 def _title_at(start: bytes) -> int:
@@ -97,11 +110,16 @@ _reference = lru_cache(maxsize=1024)(unescape)
 
 
 def one_line(text: str, length: int) -> str:
-    """The text without control characters, its runs of white space made one space, cut to a length."""
+    """The text without control characters, its runs of white space made one space, cut to a length.
+
+    Spaces of other scripts, joiners and characters for private use stay, as in a browser's `document.title`.
+    """
     line = " ".join(text.split())
+    if line != text and not text.isascii():  # Python knows more blanks than browsers do.
+        line = _BLANKS.sub(" ", text).strip(" ")
     if not line.isprintable():
-        line = " ".join("".join([c if c.isprintable() else " " for c in line]).split())
-    return line if len(line) <= length else line[:length].rstrip()
+        line = _BLANKS.sub(" ", _CONTROLS.sub(" ", line)).strip(" ")
+    return line if len(line) <= length else line[:length].rstrip(" ")
 
 
 def _language(start: bytes, until: int) -> str:

@@ -58,7 +58,8 @@ def read_link_headers(values: Sequence[str], url: str = "") -> PageLinks:
 def add_header_links(links: PageLinks, values: Sequence[str], url: str) -> None:
     """Puts the links of the headers behind those that the document itself holds. `url` is the document's, canonical."""
     beside = read_link_headers(values, url if links.base else "")
-    links.tags |= beside.tags
+    links.found = {**{key: links.found[key] for key in links.keys}, **beside.found}
+    links.keys = links.found
     links.tables += beside.tables
     known = set(links.table.splitlines(keepends=True))
     links.table += b"".join([line for line in beside.table.splitlines(keepends=True) if line not in known])

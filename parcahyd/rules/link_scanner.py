@@ -22,6 +22,8 @@ import re
 
 import pcre2
 
+from parcahyd.rules.replacements import taking
+
 __all__ = ["REFERENCE", "declares_utf8", "scan"]
 
 _SPACE = r"\t\n\f\r "
@@ -39,12 +41,19 @@ _SHAPES = (
     "circle|clippath|defs|ellipse|g|line|lineargradient|mask|path|polygon|polyline|radialgradient|rect|stop|symbol|text"
     "|tspan|use"
 )
-# Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten.
-_OTHER = rf'[{_SPACE}]++(?!(?:href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
+# Of an anchor without `rel`, only the reference matters, without its fragment: nine links in ten. In it, these character
+# references mean the same to everybody; those of the space and of `#` would change where it ends.
+_OTHER = rf'[{_SPACE}]++(?!(?:(?:xlink:)?+href|rel)=)[a-z][a-z0-9_:.-]*+="[^"]*+"'
+_MEANT = r"(?-i:&(?:amp|#(?:3[346-9]|[4-9][0-9]|1[01][0-9]|12[0-6]));)"
+_FRAGMENT = r'(?:(?<![\x01-\x20])#[^"]*+)?+'
+_REFERENCE = rf"""[{_SPACE}]++href=("(?:[^"#&]++|{_MEANT})*+){_FRAGMENT}"(?:{_OTHER})*+"""
 
-# Tags that nobody reads: what begins with these letters, or is one of the frequent names that begin with another.
+# Tags that nobody reads: what begins with these letters, or is one of the frequent names that begin with another. Nearly all
+# have attributes of the plainest form, which is checked with the classes that machine code is quickest at: two ranges.
 _INITIALS = "cdghjkqruwyz"
-_FREQUENT = "b|em|i|li|p|pre|s(?:mall|pan|trong|u[bp])|t(?:able|body|[dhrt])"
+_FREQUENT = "s(?:pan|trong|mall|u[bp])|t(?:[drht]|able|body)|li|p(?:re)?+|em|b|i"
+_IN_NAME = r"[0-;?-\xff]"
+_PLAINLY = rf'(?: {_IN_NAME}++="[^"]*+")*+>'
 
 # In every alternative of what is taken, the first group is what is kept of it and the second the name that must end it.
 _RAW_CARRIER = (
@@ -66,22 +75,28 @@ _QUIET = (
     rf"""(?:"[^"nu&]*+(?:{_NO_WORD}[^"nu&]*+)*+"|'[^'nu&]*+(?:{_NO_WORD}[^'nu&]*+)*+'"""
     rf"""|(?:[^{_SPACE}"'>=<`nu&]++|{_NO_WORD})++)"""
 )
-_SILENT_META = rf"""<meta{_NAME_ENDS}{_BETWEEN}(?:={_QUIET}{_BETWEEN})*+>"""
+_SILENT_META = rf"""meta{_NAME_ENDS}{_BETWEEN}(?:={_QUIET}{_BETWEEN})*+>"""
 
+# What follows a `<` that is passed over, the frequent first.
 _PASSED_OVER = (
-    rf"""[^<]*+<(?:/[a-eg-z][^>"'=<]*+>|[{_INITIALS}]{_ATTRIBUTES}>|(?:{_FREQUENT}){_NAME_ENDS}{_ATTRIBUTES}>)""",
-    r"[^<]++",
-    rf"""</(?!form{_NAME_ENDS})[a-z][^>"'=<]*+>""",
-    _SILENT_META,
-    rf"<(?!(?:{_CARRIERS}|{_RAW_CARRIERS}|{_RAW}|{_ODD}){_NAME_ENDS})[a-z]{_ATTRIBUTES}>",
-    r"<!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+--!?>",
-    r"<!(?!--)[^>]*+>",
-    r"<(?![a-z/!?])",
-    r"<\?[^>]*+>",
-    r"</(?![a-z])[^>]*+>",
+    rf"/[a-eg-z]{_IN_NAME}*+>",
+    rf"(?:[{_INITIALS}]{_IN_NAME}*+|(?:{_FREQUENT})){_PLAINLY}",
+    rf"(?:[{_INITIALS}]|(?:{_FREQUENT}){_NAME_ENDS}){_ATTRIBUTES}>",
 )
+_RARELY_PASSED_OVER = (
+    rf"""/(?!form{_NAME_ENDS})[a-z][^>"'=<]*+>""",
+    _SILENT_META,
+    rf"(?!(?:{_CARRIERS}|{_RAW_CARRIERS}|{_RAW}|{_ODD}){_NAME_ENDS})[a-z]{_ATTRIBUTES}>",
+    r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+--!?>",
+    r"!(?!--)[^>]*+>",
+    r"(?![a-z/!?])",
+    r"\?[^>]*+>",
+    r"/(?![a-z])[^>]*+>",
+)
+_PLAIN_OTHERS = r'(?: (?:class|title)="[^"]*+")*+'
 _TAKEN = (
-    rf"""<a(?:{_OTHER})*+[{_SPACE}]++href=("(?:[^"#&]++|(?-i:&amp;))*+)(?:(?<![\x01-\x20])#[^"]*+)?+"(?:{_OTHER})*+[{_SPACE}]*+>""",
+    rf"""<a{_PLAIN_OTHERS} href=("[^"#&]*+){_FRAGMENT}"{_PLAIN_OTHERS}>""",
+    rf"<a(?:{_OTHER})*+(?:{_REFERENCE})?+[{_SPACE}]*+>",
     rf"<((?:{_CARRIERS}){_NAME_ENDS}{_ATTRIBUTES})>",
     _RAW_CARRIER,
     _RAW_TEXT,
@@ -90,8 +105,12 @@ _TAKEN = (
     r"\z",
     r"(<)[^\0]*+",
 )
-_PATTERN = pcre2.compile(f"(?i)(?:{'|'.join(_PASSED_OVER)})*+(?|{'|'.join(_TAKEN)})".encode())
-_TAGS_ONLY = b"\0$1"
+# Text is passed over with the tag before it, so that it is looked at once.
+_take = taking(
+    rf"(?i)[^<]*+(?:<(?:{'|'.join(_PASSED_OVER)}|(?!a[{_SPACE}])(?:{'|'.join(_RARELY_PASSED_OVER)}))[^<]*+)*+"
+    rf"(?|{'|'.join(_TAKEN)})",
+    b"\0$1",
+)
 
 REFERENCE = ord('"')
 """The first byte of what stands for an anchor of which only the reference matters."""
@@ -119,13 +138,14 @@ def declares_utf8(body: bytes, header_charset: str) -> bool:
 def scan(body: bytes) -> list[bytes] | None:
     """Every tag that can carry a link, in order, as its name and attributes stand; `/form` where a form ends.
 
-    An anchor of which only the reference matters is given as a quotation mark and its reference without the fragment.
+    An anchor of which only the reference matters is given as a quotation mark and its reference without the fragment, in which
+    character references stand as they were written; an anchor without a reference is given as nothing.
     None where the document is not ordinary enough.
     """
     if b"\0" in body:
         return None
     try:
-        tags: list[bytes] = _PATTERN.sub(_TAGS_ONLY, body).split(b"\0")
+        tags = _take(body, 0).split(b"\0")
     except pcre2.LibraryError:  # The machine code's own stack was too small: only made-up pages come here.
         return None
     return None if b"<" in tags[-2:] else tags  # The first oddity takes everything that follows.

@@ -25,16 +25,14 @@ The time is linear in the bytes, and no input raises.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from html import unescape
-from itertools import compress, islice
-from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
-from parcahyd.rules.link_scanner import REFERENCE, declares_utf8, scan
-from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Carrier, Sink
+from parcahyd.rules.known_tags import MARK, Found, KnownTags, hangs, lines_of
+from parcahyd.rules.link_scanner import declares_utf8, scan
+from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Sink
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -56,35 +54,17 @@ MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
 
 
-class Found(NamedTuple):
-    """What one tag brings."""
-
-    follow: tuple[str, ...]
-    embedded: tuple[str, ...]
-    lines: bytes
-    """Its lines of the table, each ended by LF."""
-    is_rare: bool = False
-    """It holds a base, opens a form, speaks to robots or leads to tables."""
-    base: str | None = None
-    opens_form: bool = False
-    hangs_on_page: bool = False
-    """A reference is empty or begins with a query: what it leads to depends on more than the document's directory."""
-    robots: tuple[tuple[str, str], ...] = ()
-    """Name and content of a meta that may speak to robots."""
-    tables: tuple[tuple[str, str], ...] = ()
-    """Relation and reference of a link to tables."""
-
-
 class PageLinks:
     """What a document says about other documents. References are raw, in document order."""
 
-    __slots__ = ("base", "charset", "robots", "table", "tables", "tags")
+    __slots__ = ("base", "charset", "found", "keys", "robots", "table", "tables")
 
     def __init__(
         self,
         charset: str,
         base: str,
-        tags: dict[bytes, Found],
+        keys: Collection[bytes],
+        found: Mapping[bytes, Found],
         table: bytes,
         robots: tuple[tuple[str, str], ...] = (),
         tables: tuple[tuple[str, str], ...] = (),
@@ -93,8 +73,10 @@ class PageLinks:
         """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
         self.base = base
         """The first `base href`, raw, or empty. Where it cannot be joined to the document's URL, that URL is the base."""
-        self.tags = tags
-        """By tag: what it brings. Equal keys bring the same references in every document."""
+        self.keys = keys
+        """Of its tags, in document order. Equal keys bring the same references in every document."""
+        self.found = found
+        """By key: what it brings. There may be more in it than this document has."""
         self.table = table
         r"""Every link once: `kind TAB reference`, then `TAB rel=nofollow` where the author asks for that, each ended by LF.
 
@@ -115,13 +97,13 @@ class PageLinks:
 
         Without those that only tags with `rel=nofollow` lead to.
         """
-        hrefs = dict.fromkeys(href for found in self.tags.values() for href in found.follow)
+        hrefs = dict.fromkeys(href for key in self.keys for href in self.found[key].follow)
         return [href for href in hrefs if href or self.base]
 
     @property
     def embedded(self) -> list[str]:
         """Parts of this document: images, scripts, styles, media, icons, preloads. Without `data:` URLs."""
-        return [*dict.fromkeys(href for found in self.tags.values() for href in found.embedded if href)]
+        return [*dict.fromkeys(href for key in self.keys for href in self.found[key].embedded if href)]
 
     @property
     def lines(self) -> list[str]:
@@ -146,26 +128,7 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
 # --- scanned documents --------------------------------------------------------------------------------------------------
 
-_NOTHING = Found((), (), b"")
-_SLASH = ord("/")
-_KNOWN_TAGS = 40_000
-_LONGEST_KNOWN = 600
-
-
-class _KnownTags(dict[bytes, Found]):
-    """Tags of documents before: nearly every tag of a document stood on the one before it. Others are read when asked for."""
-
-    def __missing__(self, raw: bytes) -> Found:
-        found = _found_in(raw)
-        if len(self) >= _KNOWN_TAGS:
-            self.clear()
-        if len(raw) <= _LONGEST_KNOWN:
-            self[raw] = found
-        return found
-
-
-_known = _KnownTags()
-_lines_of, _is_rare = itemgetter(2), itemgetter(3)
+_known = KnownTags()
 
 
 def read_tags(tags: list[bytes]) -> PageLinks | None:
@@ -173,108 +136,47 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
 
     What every document goes through is done for all its tags at once, in a few calls.
     """
-    found = dict(zip(tags, map(_known.__getitem__, tags), strict=True))
-    base = ""
-    robots: tuple[tuple[str, str], ...] = ()
-    tables: tuple[tuple[str, str], ...] = ()
-    rare = [*compress(found, map(_is_rare, found.values()))]
-    if rare:
-        if _has_nested_form(tags, found, {raw for raw in rare if found[raw].opens_form}):
-            return None
-        base = next((href for raw in rare if (href := found[raw].base) is not None), "")
-        robots = tuple([rule for raw in rare for rule in found[raw].robots][:MAX_RULES])
-        tables = tuple([link for raw in rare for link in found[raw].tables][:MAX_TABLES])
-    blocks = dict.fromkeys(map(_lines_of, found.values()))
+    if _known.is_full:
+        _known.forget()
+    if len(tags) > MAX_LINKS and len(set(tags)) > MAX_LINKS:
+        return None
+    keys = dict.fromkeys(map(_known.__getitem__, tags))
+    table = b"".join(keys)
+    return _read_closely(tags, keys) if MARK in table else PageLinks("utf-8", "", keys, _known.found, table)
+
+
+def _read_closely(tags: list[bytes], keys: dict[bytes, None]) -> PageLinks | None:
+    """The same for a document with tags of which a line does not say everything."""
+    marked = {key: _known.found[key] for key in keys if key[:1] == MARK}
+    openers = [key[1:] for key, found in marked.items() if found.opens_form]
+    if openers and _has_nested_form(tags, openers):
+        return None
+    base = next((found.base for found in marked.values() if found.base is not None), "")
+    robots = tuple([rule for found in marked.values() for rule in found.robots][:MAX_RULES])
+    tables = tuple([link for found in marked.values() for link in found.tables][:MAX_TABLES])
+    lines = {key: found.lines for key, found in marked.items()}
+    blocks = dict.fromkeys(map(lines.get, keys, keys))
     table = b"".join(blocks)
-    lines = table.count(b"\n")
-    if lines >= len(blocks):  # Some tag has several lines, perhaps another's.
+    count = table.count(b"\n")
+    if count >= len(blocks):  # Some tag has several lines, perhaps another's.
         table = b"".join(dict.fromkeys(table.splitlines(keepends=True)))
-    return None if lines > MAX_LINKS else PageLinks("utf-8", base, found, table, robots, tables)
+    if count > MAX_LINKS:
+        return None
+    if not base:
+        return PageLinks("utf-8", "", keys, _known.found, table, robots, tables)
+    found = {b">" + raw: _known.hollow.get(raw) or _known.found[_known[raw]] for raw in dict.fromkeys(tags)}
+    return PageLinks("utf-8", base, found, found, table, robots, tables)
 
 
-def _has_nested_form(tags: list[bytes], distinct: Iterable[bytes], openers: set[bytes]) -> bool:
-    """Whether a form opens while another is open; most pages have one form, or one after the other."""
-    if sum(map(tags.count, openers)) < 2:
-        return False
-    ends = {raw for raw in distinct if raw[:1] == b"/"}
-    is_open = False
-    for raw in filter((openers | ends).__contains__, tags):
-        if is_open and raw in openers:
-            return True
-        is_open = raw in openers
-    return False
+def _has_nested_form(tags: list[bytes], openers: Iterable[bytes]) -> bool:
+    """Whether a form opens while another is open."""
+    text = MARK + MARK.join(tags)
+    is_lower = all(opener.startswith(b"form") for opener in openers)
+    return (not is_lower or _opens_twice(text)) and _opens_twice(text.lower())
 
 
-def _found_in(raw: bytes) -> Found:
-    """Read one scanned tag."""
-    if not raw or raw[0] == _SLASH:  # What stands around the tags, and the end of a form.
-        return _NOTHING
-    sink = Sink()
-    opens_form = False
-    if raw[0] == REFERENCE:
-        href = raw[1:].decode("utf-8", "replace").replace("&amp;", "&")
-        if _IS_PLAIN(href):
-            return _new_found(((href,), (), f"a\t{href}\n".encode(), False, None, False, href[0] == "?", (), ()))
-        sink.add("a", href, sink.follow)
-    else:
-        tag = _carrier(raw)
-        CARRIERS[tag.tag](sink, tag)
-        opens_form = tag.tag == "form"
-    hangs = any(href[:1] in _HANGING for where in (sink.follow, sink.embedded) for href in where)
-    robots, tables = tuple(sink.robots), tuple(sink.tables)
-    is_rare = opens_form or sink.base is not None or bool(robots) or bool(tables)
-    follow, embedded = tuple(sink.follow), tuple(sink.embedded)
-    return _new_found((follow, embedded, _table(sink), is_rare, sink.base, opens_form, hangs, robots, tables))
-
-
-_IS_PLAIN = re.compile(r"[!-~]{1,1000}").fullmatch
-
-
-_HANGING = frozenset(("", "?"))
-"""With which a reference begins that depends on more than the document's directory."""
-_new_found = Found._make  # A third of the time of calling it.
-
-
-def _table(sink: Sink) -> bytes:
-    return ("\n".join(sink.lines) + "\n").encode("utf-8", "replace") if sink.lines else b""
-
-
-class _Tag:
-    """A scanned start tag whose attributes stand as they are meant."""
-
-    __slots__ = ("_attributes", "tag")
-
-    def __init__(self, tag: str, text: str) -> None:
-        self.tag = tag
-        self._attributes: dict[str, str] = {}
-        for name, double, single, bare in _ATTRIBUTE.findall(text, len(tag)):
-            value = double or single or bare
-            self._attributes.setdefault(name.lower(), unescape(value) if "&" in value else value)
-
-    def attr(self, name: str) -> str | None:
-        return self._attributes.get(name)
-
-
-_TAG_NAME = re.compile(r"[^\t\n\f\r /]*").match
-_ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
-
-
-# References that mean the same to `html.unescape` as to a browser: those that end as they should, of printable characters.
-_WHOLE_REFERENCE = re.compile(
-    r"&(?:amp|quot|lt|gt|apos|nbsp|#(?:3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6])|#[xX](?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]));"
-)
-
-
-def _carrier(raw: bytes) -> Carrier:
-    """A scanned tag; where character references stand in it that are not whole, the parser reads them."""
-    text = raw.decode("utf-8", "replace")
-    name = _TAG_NAME(text)
-    tag = name[0].lower() if name else ""
-    if "&" not in text or len(_WHOLE_REFERENCE.findall(text)) == text.count("&"):
-        return _Tag(tag, text)
-    from turbohtml import parse
-
-    return next(parse(f"<{text}>").iter_elements((tag,)))
+def _opens_twice(text: bytes) -> bool:
+    return any(piece.count(b"\0form") > 1 for piece in text.split(b"\0/form"))
 
 
 # --- trees --------------------------------------------------------------------------------------------------------------
@@ -301,10 +203,10 @@ def read_tree(body: bytes, header_charset: str) -> PageLinks:
 
 def collected(sink: Sink, charset: str) -> PageLinks:
     """The links of a whole document that one sink has taken in."""
-    # Keys that no scanned tag has: there, references stand as they were written, here as they are meant.
-    tags = {_key("<follow ", href): Found((href,), (), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.follow}
-    tags |= {_key("<embed ", href): Found((), (href,), b"", hangs_on_page=href[:1] in _HANGING) for href in sink.embedded}
-    return PageLinks(charset, sink.base or "", tags, _table(sink), tuple(sink.robots), tuple(sink.tables))
+    # Keys that no scanned tag has.
+    found = {_key("<follow ", href): Found((href,), (), b"", hangs(href)) for href in sink.follow}
+    found |= {_key("<embed ", href): Found((), (href,), b"", hangs(href)) for href in sink.embedded}
+    return PageLinks(charset, sink.base or "", found, found, lines_of(sink), tuple(sink.robots), tuple(sink.tables))
 
 
 def _key(kind: str, href: str) -> bytes:

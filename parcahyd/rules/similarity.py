@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any
 
 import pcre2
+
+from parcahyd.rules.replacements import taking
 
 __all__ = ["NO_SIMILARITY", "WITHIN", "distance", "similarity"]
 
@@ -83,40 +83,9 @@ class _Weights(dict[int, int]):
         return weights
 
 
-_Take = Callable[[bytes, int], bytes]
-"""Takes the samples of a document from some place on, one after the other."""
-
-
-def _slow(pattern: Any) -> _Take:
-    """By the binding's published functions: a microsecond or two for each sample."""
-    return lambda body, start: b"".join(match[1] for match in pattern.finditer(body, start))
-
-
-def _quick(pattern: Any) -> _Take:
-    """In one call: PCRE2 can give the replacements alone, which the binding knows but does not publish."""
-    code, substitute = pattern._pcre2_code, pcre2._cy.substitute
-    options = pcre2._cy.SubstituteOption.GLOBAL | pcre2._cy.SubstituteOption.REPLACEMENT_ONLY
-
-    def take(body: bytes, start: int) -> bytes:
-        samples: bytes = substitute(code, b"$1", body, start, options)[0]
-        return samples
-
-    return take
-
-
-def _taker(expression: str) -> _Take:
-    pattern = pcre2.compile(expression.encode())
-    try:
-        quick = _quick(pattern)
-        quick(b"", 0)
-    except (AttributeError, TypeError):  # Another version of the binding.
-        return _slow(pattern)
-    return quick
-
-
-_take_sparse = _taker(_SPARSE)
-_take_beyond_ascii = _taker(_BEYOND_ASCII)
-_ladder = tuple((_taker(expression), enough) for expression, enough in _LADDER.items())
+_take_sparse = taking(_SPARSE, b"$1")
+_take_beyond_ascii = taking(_BEYOND_ASCII, b"$1")
+_ladder = tuple((taking(expression, b"$1"), enough) for expression, enough in _LADDER.items())
 _weights = _Weights()
 
 

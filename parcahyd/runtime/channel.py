@@ -1,19 +1,22 @@
 """A channel: one end of a socket pair that carries records as frames, on an event loop.
 
 A frame is four bytes of length, big-endian, and a msgpack message. Reading never stops, so no cycle of full sockets can
-block; what bounds memory is credit, which the boxes keep. A socket can travel with a frame (`send_socket`).
+block; what bounds memory is credit, which the boxes keep. A socket or another open file can travel with a frame.
 """
 
 from __future__ import annotations
 
 import array
-import asyncio
+import os
 import socket
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["Channel", "socket_pair"]
 
@@ -65,8 +68,8 @@ class Channel(Generic[Incoming]):
         self._inbox = bytearray(_FIRST_INBOX)
         self._filled = 0
         self._outbox: deque[bytes | memoryview] = deque()
-        self._sockets_out: deque[tuple[int, socket.socket]] = deque()
-        self._sockets_in: deque[socket.socket] = deque()
+        self._descriptors_out: deque[tuple[int, int]] = deque()
+        self._descriptors_in: deque[int] = deque()
         self._is_open = True
         self._is_writing = False
         self._is_gathering = False
@@ -99,7 +102,11 @@ class Channel(Generic[Incoming]):
 
     def send_socket(self, message: Any, travelling: socket.socket) -> None:
         """Send a message with a socket; this process's copy is closed once it is on its way."""
-        self._sockets_out.append((len(self._outbox), travelling))
+        self.send_descriptor(message, travelling.detach())
+
+    def send_descriptor(self, message: Any, travelling: int) -> None:
+        """The same for any open file."""
+        self._descriptors_out.append((len(self._outbox), travelling))
         self._is_writing, was_writing = True, self._is_writing
         self.send(message)
         self._is_writing = was_writing
@@ -108,7 +115,11 @@ class Channel(Generic[Incoming]):
 
     def take_socket(self) -> socket.socket:
         """The socket that travelled with the message that was just received."""
-        return self._sockets_in.popleft()
+        return socket.socket(fileno=self.take_descriptor())
+
+    def take_descriptor(self) -> int:
+        """The open file that travelled with the message that was just received. One that nobody takes stays open."""
+        return self._descriptors_in.popleft()
 
     def close(self) -> None:
         """Close this end; what the socket does not take at once is dropped."""
@@ -119,6 +130,8 @@ class Channel(Generic[Incoming]):
             if self._is_writing:
                 self._loop.remove_writer(self._end.fileno())
             self._end.close()
+            while self._descriptors_out:
+                os.close(self._descriptors_out.popleft()[1])
 
     def flush(self) -> None:
         """Write what was gathered; what the socket does not take follows later."""
@@ -150,15 +163,15 @@ class Channel(Generic[Incoming]):
 
     def _write_some(self) -> None:
         outbox = self._outbox
-        if self._sockets_out and self._sockets_out[0][0] == 0:
-            travelling = self._sockets_out[0][1]
-            sent = socket.send_fds(self._end, [outbox[0]], [travelling.fileno()])
-            self._sockets_out.popleft()
-            travelling.close()
+        if self._descriptors_out and self._descriptors_out[0][0] == 0:
+            travelling = self._descriptors_out[0][1]
+            sent = socket.send_fds(self._end, [outbox[0]], [travelling])
+            self._descriptors_out.popleft()
+            os.close(travelling)
         else:
             most = min(len(outbox), _MOST_FRAMES_AT_ONCE)
-            if self._sockets_out:
-                most = min(most, self._sockets_out[0][0])
+            if self._descriptors_out:
+                most = min(most, self._descriptors_out[0][0])
             sent = self._end.sendmsg([outbox[at] for at in range(most)])
         self._drop(sent)
 
@@ -173,8 +186,8 @@ class Channel(Generic[Incoming]):
             sent -= len(head)
             outbox.popleft()
             dropped += 1
-        if self._sockets_out and dropped:
-            self._sockets_out = deque((at - dropped, travelling) for at, travelling in self._sockets_out)
+        if self._descriptors_out and dropped:
+            self._descriptors_out = deque((at - dropped, travelling) for at, travelling in self._descriptors_out)
 
     # --- in ------------------------------------------------------------------------------------------------------------
 
@@ -189,7 +202,7 @@ class Channel(Generic[Incoming]):
                 size, ancillary = 0, []
         for level, kind, data in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                self._take_sockets(data)
+                self._take_descriptors(data)
         if not size:
             self._lost()
             return
@@ -199,10 +212,10 @@ class Channel(Generic[Incoming]):
         if was_full and (self._filled == len(inbox) or len(inbox) < _READ_SIZE):
             inbox += bytes(len(inbox))
 
-    def _take_sockets(self, data: bytes) -> None:
+    def _take_descriptors(self, data: bytes) -> None:
         descriptors = array.array("i")
         descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
-        self._sockets_in.extend(socket.socket(fileno=descriptor) for descriptor in descriptors)
+        self._descriptors_in.extend(descriptors)
 
     def _hand_over(self) -> None:
         inbox = self._inbox

@@ -4,18 +4,16 @@ A child runs `parcahyd.topology ROLE` with one end of a socket pair. It ends by 
 outlives its coordinator, however that ends.
 
 The first children begin as copies of the coordinator, which has loaded by then what they need too, so that a crawl starts
-sooner. A process with threads cannot be copied safely, so later ones are interpreters of their own.
+sooner (see `runtime.nursery`). A process with threads cannot be copied safely, so later ones are interpreters of their own.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import resource
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -23,28 +21,31 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from parcahyd.runtime.channel import socket_pair
 
-__all__ = ["Child", "become_child", "end_with_traceback"]
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["Child", "become_child", "can_be_copied", "end_with_traceback"]
 
 _PROGRAM = "parcahyd.topology"
-_LOOK_EVERY = 0.002
+_LOOK_EVERY = 0.0005
 
 
 class Child:
     """A child process and this side's end of its channel."""
 
-    def __init__(self, role: str, number: int, inherited: Sequence[int] = (), sockets: Sequence[socket.socket] = ()) -> None:
-        """`inherited` descriptors stay open in the child, `sockets` are given to it and closed here."""
+    def __init__(self, role: str, number: int, sockets: Sequence[socket.socket] = ()) -> None:
+        """`sockets` are given to the child and closed here."""
         here, there = socket_pair()
         given = [there, *sockets]
         descriptors = [end.fileno() for end in given]
         self.role = role
         self.number = number
         self.end = here
-        self._process: _Process = (_Copy if _can_be_copied() else _Interpreter)(role, descriptors, inherited)
+        self._process: _Process = (_Copy if can_be_copied() else _Interpreter)(role, descriptors)
         for end in given:
             end.close()
 
@@ -55,6 +56,10 @@ class Child:
     def wait(self, timeout: float | None = None) -> int | None:
         """The exit code, or None if it is still alive after `timeout` seconds."""
         return self._process.wait(timeout)
+
+    def doom(self) -> None:
+        """End it at once, without waiting until it is gone."""
+        self._process.kill()
 
     def kill(self) -> None:
         """End it at once, and wait until it is gone."""
@@ -73,10 +78,12 @@ class _Process(Protocol):
 class _Interpreter:
     """A new interpreter, which loads everything again."""
 
-    def __init__(self, role: str, descriptors: Sequence[int], inherited: Sequence[int]) -> None:
+    def __init__(self, role: str, descriptors: Sequence[int]) -> None:
+        import subprocess
+
         self._process = subprocess.Popen(
             [sys.executable, "-m", _PROGRAM, role, *map(str, descriptors)],
-            pass_fds=(*descriptors, *inherited),
+            pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env=_environment(),
@@ -84,9 +91,11 @@ class _Interpreter:
         self.pid = self._process.pid
 
     def wait(self, timeout: float | None) -> int | None:
+        from subprocess import TimeoutExpired
+
         try:
             return self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return None
 
     def kill(self) -> None:
@@ -101,13 +110,13 @@ def _environment() -> dict[str, str]:
 class _Copy:
     """A copy of this process that goes its own way."""
 
-    def __init__(self, role: str, descriptors: Sequence[int], inherited: Sequence[int]) -> None:
+    def __init__(self, role: str, descriptors: Sequence[int]) -> None:
         self._code: int | None = None
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # What is left in a buffer would be written twice.
         self.pid = os.fork()
         if not self.pid:
-            _go_own_way(role, descriptors, inherited)
+            _go_own_way(role, descriptors)
 
     def wait(self, timeout: float | None) -> int | None:
         end = None if timeout is None else time.monotonic() + timeout
@@ -126,18 +135,20 @@ class _Copy:
             os.kill(self.pid, signal.SIGKILL)
 
 
-def _can_be_copied() -> bool:
+def can_be_copied() -> bool:
+    """Whether children begin as copies of this process."""
     # Elsewhere than on Linux, system libraries start threads of their own or do not outlive a fork.
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _go_own_way(role: str, descriptors: Sequence[int], inherited: Sequence[int]) -> NoReturn:
+def _go_own_way(role: str, descriptors: Sequence[int]) -> NoReturn:
     """The life of a copy. It never returns into the frames above it, which belong to the coordinator."""
     code = 1
     try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _close_all_but({0, 1, 2, *descriptors, *inherited})
+        _close_all_but({0, 1, 2, *descriptors})
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)

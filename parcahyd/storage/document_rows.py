@@ -1,11 +1,11 @@
-"""The rows of `documents`, `fetches`, `links` and `volatile`: each skeleton once, a bounded history of each URL.
+"""The rows of `documents`, `fetches` and `links`: each skeleton once, a bounded history of each URL.
 
 Equal bytes share a row: the 64-bit fingerprint DF finds the candidates, SHA-256 confirms (statement P23 and its reading).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from parcahyd.storage.packing import PackedPage
@@ -25,17 +25,21 @@ class DocumentRows:
         self._insert_links = writer.statements["document_rows.insert_links"]
         self._insert_summary = writer.statements["document_rows.insert_summary"]
         self._insert_fetch = writer.statements["document_rows.insert_fetch"]
-        self._redirects = writer.statements["document_rows.redirects"]
         self._history = writer.statements["document_rows.history"]
         self._unreferenced = writer.statements["document_rows.unreferenced"]
         self._delete = writer.statements["document_rows.delete"]
         self._delete_links = writer.statements["document_rows.delete_links"]
         self._delete_summary = writer.statements["document_rows.delete_summary"]
         self._delete_fetch = writer.statements["document_rows.delete_fetch"]
+        self._delete_tvi = writer.statements["document_rows.delete_tvi"]
+        self._delete_learned = writer.statements["document_rows.delete_learned"]
         self._delete_volatile = writer.statements["document_rows.delete_volatile"]
 
     def share(self, pages: Iterable[PackedPage]) -> dict[bytes, int]:
-        """The document of each page by its SHA-256; those that are new are added."""
+        """The document of each page by its SHA-256; those that are new are added.
+
+        A skeleton that is there already gets links and summary of the newest version that has it: they are of the whole.
+        """
         bodies = {packed.sha256: packed for packed in pages if packed.sha256}
         if not bodies:
             return {}
@@ -44,27 +48,28 @@ class DocumentRows:
         new: list[tuple[Any, ...]] = []
         tables: list[tuple[Any, ...]] = []
         summaries: list[tuple[Any, ...]] = []
+        stale: list[tuple[int]] = []
         for sha256, packed in bodies.items():
             if sha256 in found:
-                continue
-            found[sha256] = number = self._writer.new_id("documents")
-            page = packed.page
-            kind = (plain(page.media_type), plain(page.charset), plain(packed.title), plain(packed.language))
-            new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
+                if packed.whole is None:
+                    continue
+                number = found[sha256]
+                stale.append((number,))
+            else:
+                found[sha256] = number = self._writer.new_id("documents")
+                page = packed.page
+                kind = (plain(page.media_type), plain(page.charset), plain(packed.title), plain(packed.language))
+                new.append((number, packed.df, sha256, packed.length, *kind, packed.similarity, packed.packed))
             if packed.packed_links:
                 tables.append((number, packed.packed_links))
             if packed.packed_summary:
                 summaries.append((number, packed.packed_summary))
         self._writer.many(self._insert, new)
+        self._writer.many(self._delete_links, stale)
+        self._writer.many(self._delete_summary, stale)
         self._writer.many(self._insert_links, tables)
         self._writer.many(self._insert_summary, summaries)
         return found
-
-    def redirects(self, ids: Collection[int]) -> Mapping[int, str | None]:
-        """Where each of the fetches was redirected to."""
-        if not ids:
-            return {}
-        return dict(self._writer.rows(self._redirects, self._writer.lists.bind(list(ids))))
 
     def new_fetch(self) -> int:
         return self._writer.new_id("fetches")
@@ -91,8 +96,12 @@ class DocumentRows:
             dropped.append((number,))
             if document is not None:
                 candidates.add(document)
-        self._writer.many(self._delete_volatile, dropped)
-        self._writer.many(self._delete_fetch, dropped)
+        for statement in (self._delete_volatile, self._delete_tvi, self._delete_learned, self._delete_fetch):
+            self._writer.many(statement, dropped)
+        self.collect(candidates)
+
+    def collect(self, candidates: Collection[int]) -> None:
+        """Drops those of the documents that no fetch refers to."""
         if candidates:
             unused = self._writer.rows(self._unreferenced, self._writer.lists.bind(sorted(candidates)))
             self._writer.many(self._delete_links, unused)

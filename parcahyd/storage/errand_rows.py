@@ -1,7 +1,7 @@
 """The rows of `errands` and what is known of robots.txt: a robots.txt that redirects to another site is fetched there.
 
 The site that asks waits, at most ten minutes; the site that is asked falls due. Redirects may lead on; after five the file
-counts as absent (RFC 9309, section 2.3.1.2).
+counts as absent (RFC 9309, section 2.3.1.2). An errand that comes to nothing is run again later, after longer each time.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.robots_patience import errand_again_at, stale_robots
 from parcahyd.storage.plain_text import plain
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
@@ -18,7 +19,7 @@ from parcahyd.storage.writer import Writer
 __all__ = ["PATIENCE", "ErrandRows"]
 
 PATIENCE = 600.0
-"""Seconds that a site waits for the answer to its errand, and for which a robots.txt that never came counts as unreachable."""
+"""Seconds that a site waits for the answer to its errand."""
 
 _HOPS = 5
 _UNREAD = frozenset((RobotsStatus.ERROR, RobotsStatus.UNREACHABLE, RobotsStatus.AWAITED))
@@ -38,6 +39,7 @@ class ErrandRows:
         self._insert = writer.statements["errand_rows.insert"]
         self._of_sites = writer.statements["errand_rows.of_sites"]
         self._of_asker = writer.statements["errand_rows.of_asker"]
+        self._last_copy = writer.statements["errand_rows.last_copy"]
 
     def learn(self, records: Iterable[SiteRecord], now: float) -> None:
         """Takes what visits learned about their sites."""
@@ -57,6 +59,8 @@ class ErrandRows:
                 continue
             if record.redirect:
                 self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now)
+            elif record.robots.status in _UNREAD:
+                self._come_to_nothing(record.asker, record.robots)
             else:
                 self._answer(record.asker, record.robots)
             self._sites.settle([record.asker])
@@ -69,16 +73,18 @@ class ErrandRows:
                 found.setdefault(site, []).append(Errand(asker, path, hops))
         return {site: tuple(wanted) for site, wanted in found.items()}
 
-    def give_up(self, asker: int, now: float) -> RobotsFact:
-        """Nobody brought the robots.txt in time: it counts as unreachable for a while."""
-        fact = RobotsFact(
-            RobotsStatus.UNREACHABLE,
-            fetched_at=now,
-            expires_at=now + PATIENCE,
-            detail="robots.txt redirects to another site, which gave no answer in time",
-        )
-        self._answer(asker, fact)
-        return fact
+    def give_up(self, asker: int, now: float) -> None:
+        """Nobody brought the robots.txt in time: it counts as unreachable."""
+        detail = "robots.txt redirects to another site, which gave no answer in time"
+        self._come_to_nothing(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
+
+    def _come_to_nothing(self, asker: int, fact: RobotsFact) -> None:
+        """The robots.txt could not be read where it lies: the site asks again later, or goes by the last copy."""
+        text, since, delay = self._writer.rows(self._last_copy, asker)[0]
+        before = RobotsFact(RobotsStatus.AWAITED, bytes(text or b""), failing_since=since, delay=delay)
+        fact = stale_robots(fact, before, self._state.work)
+        until = 0.0 if fact.status is RobotsStatus.STALE else errand_again_at(fact, asker, self._state.work)
+        self._keep(asker, fact, until)
 
     def _ask(self, asker: int, url: str, hops: int, now: float) -> None:
         target = canonical(url)
@@ -88,7 +94,7 @@ class ErrandRows:
             return
         if target is None:
             detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL"
-            self._answer(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now + PATIENCE, detail))
+            self._come_to_nothing(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
             return
         parts = split(target)
         site, _ = self._sites.find([parts[:3]])[parts[:3]]

@@ -26,6 +26,10 @@ class History(NamedTuple):
     change_weight: float | None
     change_span: float | None
     change_restless: float | None
+    lastmod: float | None = None
+    """When it changed, as a sitemap says."""
+    lastmod_read: float | None = None
+    """When that sitemap was read."""
 
     @property
     def last_good(self) -> float:

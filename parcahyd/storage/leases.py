@@ -13,6 +13,7 @@ from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, 
 from parcahyd.rules.backoff import grown
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
+from parcahyd.storage.held_documents import HeldDocuments
 from parcahyd.storage.moments import earliest
 from parcahyd.storage.pause_rows import PauseRows
 from parcahyd.storage.run_state import RunState
@@ -75,6 +76,7 @@ class Leases:
         self._errands = errand_rows
         self._pauses = PauseRows(writer)
         self._due_urls = DueUrls(writer)
+        self._held = HeldDocuments(writer, state)
         self._due = writer.statements["leases.due"]
         self._again = writer.statements["leases.again"]
         self._next_due = writer.statements["leases.next_due"]
@@ -134,12 +136,12 @@ class Leases:
         rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
         ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
-        taken, idle = [], []
+        taken, idle, filled = [], [], []
         for site in picked:
             row = rows[site]
-            robots = self._robots(row, now)
+            robots, waits = self._robots(row, now)
             due, known = ready[site]
-            due = self._within_allowance(due, now) if row.in_scope and row.errand_until <= now else ()
+            due = self._within_allowance(due, now) if row.in_scope and not waits else ()
             if not due and site not in errands:
                 idle.append(site)
                 continue
@@ -162,17 +164,21 @@ class Leases:
                 guards=bytes(row.guards or b""),
             )
             taken.append((pair.visit, site))
-            pairs.append(pair)
+            filled.append(pair)
+        pairs += self._held.give(filled)
         self._writer.many(self._take, taken)
         self._sites.settle(idle)
 
-    def _robots(self, row: LeasedSite, now: float) -> RobotsFact | None:
+    def _robots(self, row: LeasedSite, now: float) -> tuple[RobotsFact | None, bool]:
+        """What is known of a site's robots.txt, and whether its URLs wait for more."""
         if row.robots_status is None:
-            return None
-        if 0 < row.errand_until <= now:
-            return self._errands.give_up(row.id, now)
-        return RobotsFact(
-            RobotsStatus(row.robots_status),
+            return None, False
+        status = RobotsStatus(row.robots_status)
+        is_late = status is RobotsStatus.AWAITED and 0 < row.errand_until <= now
+        if is_late:
+            self._errands.give_up(row.id, now)
+        fact = RobotsFact(
+            status,
             bytes(row.robots_text or b""),
             row.robots_fetched_at,
             row.robots_expires_at,
@@ -180,6 +186,7 @@ class Leases:
             row.robots_failing_since,
             row.robots_delay,
         )
+        return fact, is_late or row.errand_until > now
 
     def _next(self, now: float, again_before: float) -> float | None:
         """When the next site falls due. Sites with something to look at again that are still spared are few."""

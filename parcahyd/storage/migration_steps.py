@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parcahyd.storage.writer import Writer
 
-__all__ = ["to_version_2"]
+__all__ = ["to_version_2", "to_version_3"]
 
 _TYPES = {
     "sqlite": {"moment": "DOUBLE", "bytes": "BLOB", "id": "INTEGER"},
@@ -31,6 +31,21 @@ def to_version_2(writer: Writer) -> None:
         writer.run('ALTER TABLE summaries ALTER COLUMN "content" SET STORAGE EXTERNAL')
     _add(writer, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
     _add(writer, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
+
+
+def to_version_3(writer: Writer) -> None:
+    """Documents with volatile regions; what sitemaps say of pages, and whether it is believed."""
+    _add(writer, "volatile", "id", "TEXT DEFAULT '' NOT NULL")
+    _add(writer, "volatile", "length", "BIGINT")
+    kinds = _TYPES[writer.kind]
+    words = "etag TEXT DEFAULT '' NOT NULL, modified TEXT DEFAULT '' NOT NULL"
+    numbers = "refresh BIGINT DEFAULT 0 NOT NULL, merges INTEGER DEFAULT 0 NOT NULL"
+    writer.run(f"CREATE TABLE tvis (fetch_id {kinds['id']} NOT NULL, {words}, {numbers}, PRIMARY KEY (fetch_id))")
+    columns = f"skeleton_sha256 {kinds['bytes']} NOT NULL, content {kinds['bytes']} NOT NULL"
+    writer.run(f"CREATE TABLE learned (fetch_id {kinds['id']} NOT NULL, {columns}, PRIMARY KEY (fetch_id))")
+    _add(writer, "sites", "lastmod_trust", "INTEGER DEFAULT 0 NOT NULL")
+    _add(writer, "urls", "lastmod", "moment")
+    _add(writer, "urls", "lastmod_read", "moment")
 
 
 def _add(writer: Writer, table: str, column: str, description: str) -> None:

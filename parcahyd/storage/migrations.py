@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from parcahyd.core.errors import DatabaseMistake, StoreFailed
-from parcahyd.storage.migration_steps import to_version_2
+from parcahyd.storage.migration_steps import to_version_2, to_version_3
 from parcahyd.storage.writer import Writer
 
 __all__ = ["MIGRATIONS", "Migration", "check_version", "migrate"]
 
 Migration = Callable[[Writer], None]
 
-MIGRATIONS: tuple[Migration, ...] = (to_version_2,)
+MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3)
 
 
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -40,6 +40,9 @@ sqlite3.register_adapter(type(None), lambda none: none)
 class Cursor(Protocol):
     """What is used of a driver's cursor."""
 
+    @property
+    def rowcount(self) -> int: ...
+
     def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Self: ...
 
     def executemany(self, sql: str, rows: Sequence[Sequence[Any]], /) -> Any: ...

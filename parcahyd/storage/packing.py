@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +13,20 @@ from zlib_ng import zlib_ng
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 
-__all__ = ["Damaged", "Glance", "PackedPage", "compress", "compress_table", "glance", "pack", "pack_all", "rebuild", "unpack"]
+__all__ = [
+    "Damaged",
+    "Glance",
+    "PackedPage",
+    "PackedRegion",
+    "compress",
+    "compress_table",
+    "glance",
+    "pack",
+    "pack_all",
+    "pack_regions",
+    "rebuild",
+    "unpack",
+]
 
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
@@ -23,11 +36,23 @@ class Damaged(Exception):
     """Bytes in the database that are not what was put there."""
 
 
+class PackedRegion(NamedTuple):
+    """A volatile region of a version, as a row of the database has it."""
+
+    id: str
+    offset: int
+    """In the skeleton."""
+    length: int | None
+    packed: bytes
+    """Empty where the document is the whole version and holds the content."""
+
+
 class PackedPage(msgspec.Struct, frozen=True, gc=False):
     """A page with its fingerprint and compressed bytes; made once, however often its batch is tried."""
 
     page: PageRecord
     """Its body and table of links are no longer needed and are left out."""
+    # Of the document: the skeleton, or the whole page where that is what is stored.
     df: int
     sha256: bytes
     """Empty where there is no document: for a redirect, and for a page that does not want to be kept."""
@@ -40,6 +65,14 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     language: str = ""
     similarity: int | None = None
     """The similarity fingerprint of its text; None where it was not taken."""
+    regions: tuple[PackedRegion, ...] = ()
+    whole: tuple[bytes, int] | None = None
+    """SHA-256 and length of the page, where the document is only its skeleton."""
+
+    @property
+    def version(self) -> tuple[bytes, int]:
+        """SHA-256 and length of what the fetch brought."""
+        return self.whole or (self.sha256, self.length)
 
 
 class Glance(NamedTuple):
@@ -62,19 +95,57 @@ def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
     return Glance(title, language, similarity(page.body) if is_similar else None)
 
 
-def pack(page: PageRecord, level: int, keep_links: bool, seen: Glance = Glance()) -> PackedPage:  # noqa: B008 (immutable)
+def pack(
+    page: PageRecord,
+    level: int,
+    keep_links: bool,
+    seen: Glance = Glance(),  # noqa: B008 (immutable)
+    is_eager: bool = False,
+) -> PackedPage:
     """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
-    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"")
+    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=())
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(page.body)
     table = compress_table(page.links) if keep_links and page.links else b""
     summary = compress(page.summary, level) if page.summary else b""
-    return PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary, *seen)
+    packed = PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary, *seen)
+    return _in_parts(packed, page, level, is_eager) if page.regions else packed
+
+
+def _in_parts(packed: PackedPage, page: PageRecord, level: int, is_eager: bool) -> PackedPage:
+    """A page with regions: the whole page and where they are, or its skeleton and their contents."""
+    from parcahyd.augment.markers import Span  # Loaded where a page has regions: few crawls meet one.
+    from parcahyd.augment.volatile import part_by_spans
+
+    parted = part_by_spans(page.body, [Span(*region) for region in page.regions])
+    if is_eager:
+        places = [PackedRegion(region.id, region.offset, len(region.content), b"") for region in parted.regions]
+        return msgspec.structs.replace(packed, regions=tuple(places))
+    mark = fingerprint(parted.skeleton)
+    return msgspec.structs.replace(
+        packed,
+        df=mark.df,
+        sha256=mark.sha256,
+        length=len(parted.skeleton),
+        packed=compress(parted.skeleton, level),
+        regions=pack_regions(parted.regions, level),
+        whole=packed.version,
+    )
+
+
+def pack_regions(regions: Sequence[tuple[str, int, bytes]], level: int) -> tuple[PackedRegion, ...]:
+    """Regions with their contents: ID, offset in the skeleton, content."""
+    return tuple([PackedRegion(name, offset, len(content), compress(content, level)) for name, offset, content in regions])
 
 
 def pack_all(
-    pages: list[PageRecord], level: int, keep_links: bool, is_brief: bool = True, is_similar: bool = True
+    pages: list[PageRecord],
+    level: int,
+    keep_links: bool,
+    is_brief: bool = True,
+    is_similar: bool = True,
+    is_eager: bool = False,
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
 
@@ -83,7 +154,7 @@ def pack_all(
     """
     seen = [glance(page, is_brief, is_similar) for page in pages]
     pages.reverse()
-    return [pack(pages.pop(), level, keep_links, one) for one in seen]
+    return [pack(pages.pop(), level, keep_links, one, is_eager) for one in seen]
 
 
 def compress(content: bytes, level: int) -> bytes:

@@ -7,24 +7,31 @@ often a page has no row yet: it is then inserted as stored, without having been 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason
-from parcahyd.core.records import PageRecord, UnchangedRecord
+from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import canonical, split
 from parcahyd.rules.parameters import Canon
 from parcahyd.storage.document_rows import DocumentRows
 from parcahyd.storage.histories import Histories, History, rate_of
+from parcahyd.storage.lastmod_rows import LastmodRows
 from parcahyd.storage.moments import never
-from parcahyd.storage.packing import PackedPage
+from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.plain_text import plain, validator
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.url_rows import Ledger, Sighting, UrlRow, UrlRows
+from parcahyd.storage.url_rows import Ledger, Sighting, UrlRows
+from parcahyd.storage.version_rows import Lesson, Version, VersionRows
 from parcahyd.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from parcahyd.storage.recognition import Recognition
 
 __all__ = ["PageBatch"]
 
@@ -42,6 +49,19 @@ class _Rows:
         """Of the pages that had a version before."""
         self.sites: dict[int, list[int]] = {}
         """By site: new URLs, pages and bytes."""
+        # By fetch.
+        self.versions: dict[int, Version] = {}
+        """Those that the pages had before."""
+        self.kept: set[int] = set()
+        """Versions that stay as they are stored."""
+        self.regions: dict[int, Sequence[PackedRegion]] = {}
+        self.repacked: dict[int, tuple[bytes, Sequence[PackedRegion]]] = {}
+        """Versions that get another document, by its SHA-256, and other regions; their bytes stay."""
+        self.tables: dict[int, TableFact | None] = {}
+        self.lessons: dict[int, Lesson] = {}
+        """By the version before, until the new one is known."""
+        self.compared = 0
+        """Bytes of pages that were compared with their versions before."""
 
 
 class PageBatch:
@@ -54,7 +74,10 @@ class PageBatch:
         self._urls = url_rows
         self._seeds = seed_rows
         self._documents = DocumentRows(writer)
+        self._versions = VersionRows(writer)
+        self._recognition: Recognition | None = None
         self._histories = Histories(writer)
+        self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
         self._stored = 0
         self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
         """What `refresh.budget` is to know of the pages that were checked again."""
@@ -69,8 +92,12 @@ class PageBatch:
 
     def write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
         """Stores pages, each with what was first seen in it."""
+        for packed in pages:
+            if packed.page.lastmods:
+                self._lastmods.note(packed.page.site, packed.page.fetched_at, packed.page.lastmods)
         for distinct in _each_url_once(pages):
             self._write(distinct, now, written)
+        self._lastmods.settle()
 
     def _write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
         targets = self._targets(pages, now)
@@ -78,40 +105,92 @@ class PageBatch:
         places = {seen[:2] for seen in sightings}
         places.update((packed.page.site, packed.page.key) for packed in pages)
         ledger = self._urls.look_up(places)
-        documents = self._documents.share(pages)
-        # Where the redirects among them led before.
-        earlier = self._documents.redirects(
-            {
-                row.fetch_id
-                for packed in pages
-                if packed.page.redirect and (row := _row_of(ledger, packed.page)) and row.fetch_id
-            }
-        )
         rows = _Rows()
-        rows.histories = self._histories.of(
-            [
-                place
-                for packed in pages
-                if (row := ledger.rows.get(place := (packed.page.site, packed.page.key))) is not None and row.fetch_id
-            ]
-        )
+        again = _seen_before(pages, ledger)
+        if again:
+            pages = self._compare(rows, pages, again)
+        documents = self._documents.share(pages)
         for packed in pages:
-            self._add(rows, ledger, packed, documents.get(packed.sha256), earlier)
+            self._add(rows, ledger, packed, documents.get(packed.sha256))
         self._writer.many(self._insert, rows.new)
         self._writer.many(self._update, rows.old)
         self._documents.add_fetches(rows.fetches)
+        self._add_parts(rows, documents)
         self._writer.many(self._count, [(*counts, site) for site, counts in rows.sites.items()])
         self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
         self._documents.trim(rows.forgotten, 0)
         self._mark_targets(ledger, sightings)
         written.stored += len(rows.fetches)
         written.unchanged += len(pages) - len(rows.fetches)
-        written.received += sum(packed.length for packed in pages)
+        written.received += sum(packed.version[1] for packed in pages)
         written.found += len(rows.new) + self._urls.see(ledger, sightings, now)
 
-    def _add(
-        self, rows: _Rows, ledger: Ledger, packed: PackedPage, document: int | None, earlier: Mapping[int, str | None]
-    ) -> None:
+    def _compare(self, rows: _Rows, pages: Sequence[PackedPage], again: Mapping[int, PackedPage]) -> Sequence[PackedPage]:
+        """Finds the versions that pages had before, by their fetches, and says which pages bring nothing new.
+
+        What was learned of a page is asked where its bytes are others. Pages come back as they are to be stored.
+        """
+        rows.versions = self._versions.of(again)
+        rows.histories = self._histories.of([(packed.page.site, packed.page.key) for packed in again.values()])
+        stored: dict[tuple[int, str], PackedPage] = {}
+        for fetch, packed in again.items():
+            version = rows.versions.get(fetch)
+            if version is None or not packed.sha256 or version.sha256 is None:
+                continue
+            if version.sha256 != packed.version[0]:
+                packed = self._recognised(rows, version, packed)  # noqa: PLW2901 (as it is to be stored)
+            elif not packed.regions:
+                if version.learned and self._state.work.LearnRegions:
+                    rows.lessons[fetch] = self._learning().seen_again(packed, version)
+                rows.kept.add(fetch)
+            if fetch in rows.kept:  # The document that it has is not looked for.
+                packed = msgspec.structs.replace(packed, sha256=b"", packed=b"", regions=(), whole=packed.version)  # noqa: PLW2901
+            stored[packed.page.site, packed.page.path] = packed
+        return [stored.get((packed.page.site, packed.page.path), packed) for packed in pages]
+
+    def _recognised(self, rows: _Rows, version: Version, packed: PackedPage) -> PackedPage:
+        """A page with other bytes than before, as it is to be stored."""
+        work = self._state.work
+        if not work.LearnRegions:
+            return packed
+        from parcahyd.storage.recognition import BATCH_BYTES, is_learnable
+
+        if not is_learnable(packed, version):
+            return packed
+        judgement = self._learning().same(packed, version)
+        if judgement is None:
+            rows.compared += packed.length
+            if rows.compared > BATCH_BYTES:
+                return packed
+            place = (packed.page.site, packed.page.key)
+            checks = rows.histories[place].checks if place in rows.histories else 1
+            in_parts = work.MergeMode == "lazy" and work.KeepVersions > 1
+            judgement = self._learning().new(packed, version, checks, work.CompressionLevel, in_parts=in_parts)
+        if judgement.is_same:
+            rows.kept.add(version.id)
+        elif judgement.before is not None:
+            rows.repacked[version.id] = (judgement.page.sha256, judgement.before)
+        rows.lessons[version.id] = judgement.lesson
+        return judgement.page
+
+    def _learning(self) -> Recognition:
+        if self._recognition is None:
+            from parcahyd.storage.recognition import Recognition  # Loaded with the first page that was stored before.
+
+            self._recognition = Recognition(self._versions)
+        return self._recognition
+
+    def _add_parts(self, rows: _Rows, documents: Mapping[bytes, int]) -> None:
+        """What goes with the batch's fetches. Almost always nothing."""
+        self._versions.add_regions(rows.regions)
+        if rows.repacked:
+            moved = {fetch: (documents[sha256], regions) for fetch, (sha256, regions) in rows.repacked.items()}
+            self._versions.repack(moved)
+            self._documents.collect({left for fetch in moved if (left := rows.versions[fetch].document_id) is not None})
+        self._versions.set_tables(rows.tables)
+        self._versions.set_learned(rows.lessons)
+
+    def _add(self, rows: _Rows, ledger: Ledger, packed: PackedPage, document: int | None) -> None:
         page = packed.page
         site, path, at, status = page.site, page.path, page.fetched_at, page.status
         key, row = ledger.place(site, page.key, path)
@@ -119,17 +198,19 @@ class PageBatch:
         redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None if page.redirect else None
         fetch = row.fetch_id if row is not None else None
         is_new = row is None or fetch is None
-        same = not is_new and row is not None and row.document_id == document
-        if same and document is None:
-            same = fetch is not None and earlier.get(fetch) == redirect
+        same = False
+        if fetch is not None and row is not None:
+            same = self._is_same(rows, fetch, packed, redirect)
+            if fetch in rows.kept:
+                document = row.document_id
         if page.reason:  # It does not want to be kept: nothing is, nor what was kept before.
             rows.forgotten += [] if is_new else [(site, key)]
             fetch = None
         elif not same:
             if not is_new:
                 rows.trimmed.append((site, key))
-            fetch = self._documents.new_fetch()
-            sha256, length = (packed.sha256, packed.length) if document is not None else (None, None)
+            fetch = self._new_fetch(rows, packed, fetch)
+            sha256, length = packed.version if document is not None else (None, None)
             rows.fetches.append((fetch, site, key, at, status, page.address, page.headers, redirect, document, sha256, length))
         reason = page.reason or (Reason.REDIRECT.word if redirect else None)
         told = (status, at, validator(page.etag), validator(page.modified), document, fetch)
@@ -150,7 +231,37 @@ class PageBatch:
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
-        counts[2] += packed.length
+        counts[2] += packed.version[1]
+
+    def _is_same(self, rows: _Rows, fetch: int, packed: PackedPage, redirect: str | None) -> bool:
+        """Whether a page brings what its version before brought. Its regions may be known by now, or its table another."""
+        version = rows.versions.get(fetch)
+        if version is None or packed.page.reason:
+            return False
+        if fetch not in rows.kept and (version.redirect != redirect or version.sha256 != (packed.version[0] or None)):
+            return False
+        if packed.page.table is not None or version.tvi is not None:
+            rows.tables[fetch] = packed.page.table
+        if packed.regions:
+            rows.repacked[fetch] = (packed.sha256, packed.regions)
+        return True
+
+    def _new_fetch(self, rows: _Rows, packed: PackedPage, before: int | None) -> int:
+        """The number of a new version, with what goes with it."""
+        fetch = self._documents.new_fetch()
+        if packed.regions:
+            rows.regions[fetch] = packed.regions
+        if packed.page.table is not None:
+            rows.tables[fetch] = packed.page.table
+        version = rows.versions.get(before) if before is not None else None
+        if version is not None:
+            if version.id in rows.lessons:
+                rows.lessons[fetch] = rows.lessons.pop(version.id)
+            if version.learned:
+                rows.lessons[version.id] = Lesson(b"", b"")
+            if version.tvi is not None:
+                rows.tables[version.id] = None
+        return fetch
 
     def _first_due(self, path: str, at: float, key: int) -> float | None:
         """When a page is due that had no version before; a member of an archive never is, it comes with the archive."""
@@ -163,12 +274,13 @@ class PageBatch:
         before = rows.histories.get((site, key))
         if before is None:  # its place is another's, and it has the next one
             before = self._histories.of([(site, key)])[site, key]
-        due, rate = self._learn(before, key, at, changed=changed)
+        due, rate = self._learn(before, site, key, at, changed=changed)
         changed_at = at if changed else before.changed_at
         return due, (before.checks + 1, before.changes + changed, changed_at, at, *rate)
 
-    def _learn(self, before: History, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
+    def _learn(self, before: History, site: int, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
         """When a URL is due that was found again, and what is now known of its rate of change."""
+        self._lastmods.saw(site, before, at, changed=changed)
         revisits = self._state.revisits
         earlier = rate_of(before, revisits.guess)
         rate = revisits.learn(earlier, at - before.last_good, changed)
@@ -184,6 +296,7 @@ class PageBatch:
             for move in self._moves:
                 budget.moved(*move)
             budget.settle()
+        self._lastmods.committed()
         self._forget()
 
     def _forget(self) -> None:
@@ -261,22 +374,40 @@ class PageBatch:
             return
         ledger = self._urls.look_up({(record.site, record.key) for record in records})
         meant: dict[tuple[int, int], UnchangedRecord] = {}
+        fetches: list[int] = []
+        tables: dict[int, TableFact | None] = {}
         for record in records:
             key, row = ledger.place(record.site, record.key, record.path)
             if row is not None and row.document_id is not None:
                 meant[record.site, key] = record
+                if row.fetch_id is not None:
+                    fetches.append(row.fetch_id)
+                    if record.table is not None or record.is_table_gone:
+                        tables[row.fetch_id] = record.table
         histories = self._histories.of(meant)
         rows = []
         for (site, key), record in meant.items():
             at, validators = record.checked_at, (validator(record.etag), validator(record.modified))
-            due, rate = self._learn(histories[site, key], key, at, changed=False)
+            due, rate = self._learn(histories[site, key], site, key, at, changed=False)
             rows.append((due, record.status, at, *validators, at, *rate, site, key, record.path))
         self._writer.many(self._confirm, rows)
+        self._versions.set_tables(tables)
+        if self._state.work.LearnRegions and fetches:
+            self._learning().confirmed(fetches)
+        self._lastmods.settle()
         written.unchanged += len(rows)
 
 
-def _row_of(ledger: Ledger, page: PageRecord) -> UrlRow | None:
-    return ledger.place(page.site, page.key, page.path)[1]
+def _seen_before(pages: Sequence[PackedPage], ledger: Ledger) -> dict[int, PackedPage]:
+    """The pages that have a version, by its fetch."""
+    found = {}
+    for packed in pages:
+        page = packed.page
+        if (page.site, page.key) in ledger.rows:
+            row = ledger.place(page.site, page.key, page.path)[1]
+            if row is not None and row.fetch_id is not None:
+                found[row.fetch_id] = packed
+    return found
 
 
 def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[Sequence[PackedPage]]:

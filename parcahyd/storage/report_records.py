@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from parcahyd.core.records import RobotsFact
+from parcahyd.core.records import RobotsFact, TableFact
 
 __all__ = [
     "DocumentReport",
@@ -186,6 +186,10 @@ class FetchReport(_Report, frozen=True, kw_only=True):
     redirect: str | None
     sha256: str | None
     length: int | None
+    regions: int = 0
+    """Volatile regions that its author marked."""
+    only_regions: bool = False
+    """It differs in them from the version before, and in nothing else."""
 
 
 class UrlStory(_Report, frozen=True, kw_only=True):
@@ -239,6 +243,21 @@ class UrlStory(_Report, frozen=True, kw_only=True):
     """Other URLs with the same document, at most twenty."""
     similar: tuple[str, ...]
     """URLs with another document that shows nearly the same text, at most ten."""
+    volatile_places: int = 0
+    """Places that were learned to change on most visits."""
+    table: TableFact | None = None
+    """The table of variable information that it is refreshed by."""
+    lastmod: float | None = None
+    """When it changed, as a sitemap says."""
+    lastmod_read: float | None = None
+    lastmod_trust: int = 0
+    """How far the site's sitemaps are believed (`refresh.lastmod`)."""
+    guards: bytes = b""
+    """What the trap guards learned of the site."""
+    neighbours: tuple[str, ...] = ()
+    """Other hosts at the same addresses, at most five."""
+    pauses: tuple[SparedSite, ...] = ()
+    """Until when its host and its addresses are left alone, and why; those that are over are among them."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from parcahyd.storage.report_records import (
     UrlReport,
     UrlStory,
 )
-from parcahyd.storage.stories import read_document, read_story, sentence_of
+from parcahyd.storage.stories import ERRAND_REASONS, read_document, read_story, sentence_of
 from parcahyd.storage.tables import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
 from parcahyd.storage.verification import findings
 
@@ -71,13 +71,14 @@ class Reports:
         columns = (
             *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
             *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
-            *(documents.c.length, documents.c.media_type, documents.c.title, documents.c.language, documents.c.sha256),
+            *(fetches.c.length, documents.c.media_type, documents.c.title, documents.c.language, fetches.c.sha256),
             *(sites.c.scheme, sites.c.host, sites.c.port),
         )
         statement = (
             select(*columns)
             .join(sites, sites.c.id == urls.c.site_id)
             .join(documents, documents.c.id == urls.c.document_id, isouter=True)
+            .join(fetches, fetches.c.id == urls.c.fetch_id, isouter=True)
         )
         if state is not None:
             statement = statement.where(urls.c.state == int(_state(state)))
@@ -93,10 +94,10 @@ class Reports:
         with self._reader.moment() as connection:
             return similar_report(connection, top)
 
-    def document(self, url: str) -> StoredDocument | None:
-        """The document of a URL, byte for byte; None where none is stored."""
+    def document(self, url: str, at: float | None = None) -> StoredDocument | None:
+        """The document of a URL, byte for byte, as it was received last or as it was at a moment; None where none is stored."""
         with self._reader.moment() as connection:
-            return read_document(connection, url)
+            return read_document(connection, url, at)
 
     def story(self, url: str) -> UrlStory | None:
         """Everything about a URL and its site; None where the URL was never seen."""
@@ -205,20 +206,38 @@ def _last_run(connection: Connection) -> RunReport | None:
 def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
     statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
     of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
-    return tuple(
-        SparedSite(
-            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+    of_errands = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ERRAND_REASONS))
+    return (
+        tuple(
+            SparedSite(
+                site=row.subject,
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
         )
-        for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
-    ) + tuple(
-        SparedSite(
-            site=origin(row.scheme, row.host, row.port),
-            until=row.not_before,
-            reason=row.reason,
-            sentence=sentence_of(row.reason),
-            failures=row.failures,
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
         )
-        for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.errand_until,
+                reason=(reason := ERRAND_REASONS[row.robots_status]),
+                sentence=sentence_of(reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_errands.order_by(sites.c.errand_until.desc(), sites.c.id).limit(top))
+        )
     )
 
 

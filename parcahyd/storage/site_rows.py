@@ -28,6 +28,7 @@ class SiteRows:
         self._state = state
         self._cache: dict[Origin, tuple[int, bool]] = {}
         self._scope: Scope | None = None
+        self._woken = False
         writer.on_failure(self.forget)
         self._by_hosts = writer.statements["site_rows.by_hosts"]
         self._insert = writer.statements["site_rows.insert"]
@@ -150,7 +151,8 @@ class SiteRows:
     def gained(self, new: Mapping[int, int], waiting: Collection[int], now: float) -> None:
         """Counts new URLs by site, and wakes the sites that have something to do now and are not being visited."""
         self._writer.many(self._count, [(more, site) for site, more in new.items()])
-        self._writer.many(self._wake, [(now, now, site, now, now) for site in waiting])
+        if self._writer.changed(self._wake, [(now, now, site, now, now) for site in waiting]):
+            self._woken = True
 
     def settle(self, ids: Iterable[int]) -> None:
         """Sets due_at and again_at of sites to what their URLs say, by steps into the indexes."""
@@ -161,8 +163,15 @@ class SiteRows:
             ):
                 url = earliest(known, failed) if inside else None
                 again = earliest(stored, refused, gone) if inside else None
-                rows.append((site_due(not_before, errand_until, url, errand), again, number))
+                due = site_due(not_before, errand_until, url, errand)
+                self._woken = self._woken or due is not None
+                rows.append((due, again, number))
             self._writer.many(self._set_dues, rows)
+
+    def take_woken(self) -> bool:
+        """Whether a site was given something to do since the last question; one that is being visited is told at its end."""
+        woken, self._woken = self._woken, False
+        return woken
 
     def settle_all(self) -> None:
         """The same for every site; only when settings changed."""

@@ -205,6 +205,7 @@ class Store:
         """ExternLQ: links to other sites ahead of the pages they stand in. Repetition changes nothing."""
         current = [record for record in batch if record.visit in self._state.visits]
         written = Written(late=len(batch) - len(current))
+        self._sites.take_woken()  # What others woke, they told.
         with self._writer.transaction():
             seen = [(url, split(url), record.depth) for record in current for url in record.urls]
             found = self._sites.find(parts[:3] for _, parts, _ in seen)
@@ -215,6 +216,7 @@ class Store:
                 sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, why, False))
             ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
             written.found = self._urls.see(ledger, sightings, now)
+        written.woken = self._sites.take_woken()
         for record in current:
             self._state.keep_ahead(record.visit, record.depth, record.urls)
         return written
@@ -224,12 +226,14 @@ class Store:
         current = [record for record in batch if self._is_open(record)]
         written = Written(late=len(batch) - len(current))
         pages = [record for record in current if isinstance(record, PackedPage)]
+        self._sites.take_woken()
         with self._writer.transaction():
             self._pages.write(pages, now, written)
             self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
         self._pages.committed()
+        written.woken = self._sites.take_woken()
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, or_, select, tuple_
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import RobotsFact, RobotsStatus, origin
+from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact, origin
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import key_of, recorded, split
+from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.histories import History, rate_of
-from parcahyd.storage.packing import Damaged, rebuild, unpack
-from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
+from parcahyd.storage.packing import Damaged
+from parcahyd.storage.report_records import DocumentReport, SparedSite, StoredDocument, UrlStory
 from parcahyd.storage.similar import near_to
-from parcahyd.storage.tables import documents, fetches, seeds, sites, urls, volatile
+from parcahyd.storage.tables import documents, fetches, learned, pauses, seeds, sites, tvis, urls
+from parcahyd.storage.versions import version_reports, whole
 
-__all__ = ["read_document", "read_story", "sentence_of", "whole"]
+__all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of"]
+
+ERRAND_REASONS = {
+    RobotsStatus.ERROR.value: Reason.ROBOTS_ERROR.word,
+    RobotsStatus.UNREACHABLE.value: Reason.ROBOTS_UNREACHABLE.word,
+}
+"""Why a site waits before it asks again for a robots.txt that lies on another site, by the status of its own."""
 
 _TWINS = 20
 _SIMILAR = 10
+_NEIGHBOURS = 5
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -33,16 +42,20 @@ def sentence_of(reason: str | None) -> str:
         return ""
 
 
-def read_document(connection: Connection, url: str) -> StoredDocument | None:
-    """The document of a URL as it was received; None where none is stored."""
+def read_document(connection: Connection, url: str, at: float | None = None) -> StoredDocument | None:
+    """The document of a URL as it was received last, or as it was at a moment; None where none is stored."""
     found = _find(connection, url)
-    if found is None or found[1].document_id is None:
+    if found is None:
         return None
     text, row = found
-    fetch = connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).one()
-    document = connection.execute(select(documents).where(documents.c.id == row.document_id)).one()
+    fetch = _version(connection, row, at)
+    if fetch is None or fetch.document_id is None:
+        return None
+    document = connection.execute(select(documents).where(documents.c.id == fetch.document_id)).one()
     try:
         body = whole(connection, fetch.id, document.body, document.length)
+        if len(body) != fetch.length or fingerprint(body).sha256 != fetch.sha256:
+            raise Damaged("it is not what was received")
     except Damaged as damage:
         raise DatabaseMistake(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
     return StoredDocument(
@@ -57,14 +70,12 @@ def read_document(connection: Connection, url: str) -> StoredDocument | None:
     )
 
 
-def whole(connection: Connection, fetch: int, packed: bytes, length: int) -> bytes:
-    """The bytes that a fetch brought: the skeleton with its volatile regions put back. Damaged if they cannot be."""
-    regions = select(volatile.c.offset, volatile.c.content).where(volatile.c.fetch_id == fetch)
-    rows = connection.execute(regions.order_by(volatile.c.offset, volatile.c.region)).all()
-    skeleton = unpack(packed, length)
-    if not rows:
-        return skeleton
-    return rebuild(skeleton, [(offset, unpack(content)) for offset, content in rows])
+def _version(connection: Connection, row: Any, at: float | None) -> Any:
+    """The newest version of a URL, or the one that was the newest at a moment; None where there is none."""
+    if at is None:
+        return connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).first()
+    of_url = select(fetches).where(fetches.c.site_id == row.site_id, fetches.c.key == row.key, fetches.c.at <= at)
+    return connection.execute(of_url.order_by(fetches.c.id.desc()).limit(1)).first()
 
 
 def read_story(connection: Connection, url: str) -> UrlStory | None:
@@ -81,6 +92,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
     ).all()
     is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
     waits_for_site = max(site.not_before, site.errand_until)
+    spared = _pauses(connection, site)
     return UrlStory(
         url=text,
         site=origin(site.scheme, site.host, site.port),
@@ -90,8 +102,8 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         robots=_robots(site),
         augmentation=bytes(site.augmentation or b""),
         visiting=site.visit is not None,
-        not_before=site.not_before,
-        site_reason=site.reason,
+        not_before=waits_for_site,
+        site_reason=site.reason or (ERRAND_REASONS.get(site.robots_status) if site.errand_until else None),
         site_failures=site.failures,
         state=State(row.state).word,
         reason=row.reason,
@@ -111,13 +123,51 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
         changes=row.changes,
         changed_at=row.changed_at,
         changes_every=_changes_every(row),
-        next_visit=max(row.due_at, waits_for_site) if site.in_scope and row.due_at is not None else None,
+        next_visit=max(row.due_at, waits_for_site, _left_alone_until(site, spared))
+        if site.in_scope and row.due_at is not None
+        else None,
         redirect=history[0].redirect if is_redirect and history else None,
         document=_document(connection, row.document_id),
-        fetches=tuple(_fetch(fetch) for fetch in history),
+        fetches=tuple(version_reports(connection, history)),
+        volatile_places=_volatile_places(connection, row.fetch_id),
+        table=_table(connection, row.fetch_id),
         twins=_twins(connection, row),
         similar=_similar(connection, row.document_id),
+        guards=bytes(site.guards or b""),
+        neighbours=_neighbours(connection, site),
+        pauses=spared,
+        lastmod=row.lastmod,
+        lastmod_read=row.lastmod_read,
+        lastmod_trust=site.lastmod_trust,
     )
+
+
+def _neighbours(connection: Connection, site: Any) -> tuple[str, ...]:
+    """Hosts that share an address with the site's, as far as the crawl knows; a pass over the sites."""
+    if not site.addresses:
+        return ()
+    listed = "," + sites.c.addresses + ","
+    shared = or_(*(listed.contains(f",{address},", autoescape=True) for address in site.addresses.split(",")))
+    statement = select(sites.c.host).where(shared, sites.c.host != site.host).distinct().limit(_NEIGHBOURS)
+    return tuple(sorted(connection.scalars(statement)))
+
+
+def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
+    subjects = [f"host {site.host}", *(f"address {address}" for address in site.addresses.split(",") if address)]
+    statement = select(pauses).where(pauses.c.subject.in_(subjects), pauses.c.reason != "").order_by(pauses.c.subject)
+    return tuple(
+        SparedSite(
+            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+        )
+        for row in connection.execute(statement)
+    )
+
+
+def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
+    """When its host may be asked, at one of its addresses at least."""
+    until = {pause.site: pause.until for pause in spared}
+    addresses = [until.get(f"address {address}", 0.0) for address in site.addresses.split(",")]
+    return max(until.get(f"host {site.host}", 0.0), min(addresses))
 
 
 def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
@@ -169,15 +219,21 @@ def _document(connection: Connection, number: int | None) -> DocumentReport | No
     )
 
 
-def _fetch(row: Any) -> FetchReport:
-    return FetchReport(
-        at=row.at,
-        status=row.status,
-        address=row.address,
-        redirect=row.redirect,
-        sha256=None if row.sha256 is None else row.sha256.hex(),
-        length=row.length,
-    )
+def _volatile_places(connection: Connection, fetch: int | None) -> int:
+    """How many places of a page were learned to be volatile."""
+    content = connection.scalar(select(learned.c.content).where(learned.c.fetch_id == fetch)) if fetch is not None else None
+    if content is None:
+        return 0
+    from parcahyd.augment.learned import read_learned
+
+    known = read_learned(content)
+    return sum(known.is_volatile(place) for place in known.places)
+
+
+def _table(connection: Connection, fetch: int | None) -> TableFact | None:
+    columns = (tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges)
+    row = connection.execute(select(*columns).where(tvis.c.fetch_id == fetch)).first() if fetch is not None else None
+    return None if row is None else TableFact(*row)
 
 
 def _changes_every(row: Any) -> float | None:

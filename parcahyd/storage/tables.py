@@ -10,6 +10,8 @@
 | `documents` | the bytes of a skeleton, once, however many URLs have it |
 | `fetches` | an answer that brought something new: a version of a URL |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
+| `tvis` | the table of variable information that a fetch is refreshed by |
+| `learned` | what was learned, up to a fetch, of how its page changes |
 | `links` | the table of links of a document |
 | `summaries` | what a summarizer made of a document |
 | `pauses` | until when a host or an address is not to be asked |
@@ -54,6 +56,7 @@ __all__ = [
     "documents",
     "errands",
     "fetches",
+    "learned",
     "links",
     "metadata",
     "pauses",
@@ -62,6 +65,7 @@ __all__ = [
     "seeds",
     "sites",
     "summaries",
+    "tvis",
     "urls",
     "volatile",
 ]
@@ -126,7 +130,7 @@ sites = Table(
     _words("robots_detail"),
     _time("robots_failing_since"),  # 0: the last attempt read it
     Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
-    _time("errand_until"),  # its URLs wait until then for the answer to its errand; 0: it has none under way
+    _time("errand_until"),  # its URLs wait until then for the answer to its errand, or before it is run again; 0: neither
     Column("augmentation", LargeBinary),
     Column("guards", LargeBinary),  # what the trap guards learned
     _time("not_before"),
@@ -140,6 +144,7 @@ sites = Table(
     _count("pages"),  # URLs that have a document
     _count("bytes"),  # of documents received from it, in all
     _count("requests"),
+    Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
     UniqueConstraint("host", "scheme", "port"),
 )
 
@@ -200,6 +205,8 @@ urls = Table(
     Column("change_weight", Double),  # what is known of its rate of change (refresh.change_rate); null: nothing yet
     Column("change_span", Double),
     Column("change_restless", Double),
+    Column("lastmod", Double),  # when it changed, as a sitemap says
+    Column("lastmod_read", Double),  # when that sitemap was read
     Column("detail", Text),
     sqlite_with_rowid=False,
 )
@@ -264,8 +271,28 @@ volatile = Table(
     metadata,
     Column("fetch_id", BigInteger, primary_key=True, autoincrement=False),
     Column("region", Integer, primary_key=True, autoincrement=False),
-    Column("offset", BigInteger, nullable=False),
-    Column("content", LargeBinary, nullable=False),  # zlib
+    Column("offset", BigInteger, nullable=False),  # in the skeleton
+    Column("content", LargeBinary, nullable=False),  # zlib; empty where the document is whole, so that it holds the content
+    _words("id"),  # its author's name for it; empty where versions were compared
+    Column("length", BigInteger),  # of the content, in bytes
+)
+
+tvis = Table(
+    "tvis",
+    metadata,
+    Column("fetch_id", _ID, primary_key=True, autoincrement=False),
+    _words("etag"),
+    _words("modified"),
+    Column("refresh", BigInteger, nullable=False, server_default=_ZERO),  # seconds; 0: not said
+    Column("merges", Integer, nullable=False, server_default=_ZERO),  # in a row
+)
+
+learned = Table(
+    "learned",
+    metadata,
+    Column("fetch_id", _ID, primary_key=True, autoincrement=False),
+    Column("skeleton_sha256", LargeBinary, nullable=False),  # of the version without what is volatile in it
+    Column("content", LargeBinary, nullable=False),  # `augment.learned`
 )
 
 links = Table(

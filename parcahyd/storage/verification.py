@@ -20,8 +20,8 @@ from parcahyd.storage.moments import earliest, site_due
 from parcahyd.storage.packing import Damaged, unpack
 from parcahyd.storage.reader import Reader
 from parcahyd.storage.report_records import Finding
-from parcahyd.storage.stories import whole
-from parcahyd.storage.tables import documents, errands, fetches, links, seeds, sites, urls, volatile
+from parcahyd.storage.tables import documents, errands, fetches, learned, links, seeds, sites, tvis, urls, volatile
+from parcahyd.storage.versions import whole
 
 __all__ = ["findings"]
 
@@ -142,6 +142,10 @@ def _check_volatile(reader: Reader) -> Iterator[Finding]:
         for fetch, region in page:
             name = f"region {region} of fetch {fetch}"
             yield Finding(kind="dangling", subject=name, sentence="The fetch does not exist.")
+    for table, what in ((tvis, "table"), (learned, "what was learned")):
+        lost = select(table.c.fetch_id).where(table.c.fetch_id.not_in(select(fetches.c.id)))
+        for (fetch,) in reader.rows(lost):
+            yield Finding(kind="dangling", subject=f"{what} of fetch {fetch}", sentence="The fetch does not exist.")
 
 
 def _check_urls(reader: Reader) -> Iterator[Finding]:

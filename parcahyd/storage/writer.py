@@ -87,6 +87,11 @@ class Writer:
         if rows:
             self._cursor.executemany(sql, rows)
 
+    def changed(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> int:
+        """The same; gives how many rows of the database it changed in all."""
+        self.many(sql, rows)
+        return self._cursor.rowcount if rows else 0
+
     def run(self, sql: str, *parameters: Any) -> None:
         """Runs a statement that gives no rows."""
         self._cursor.execute(sql, parameters)

@@ -22,7 +22,8 @@ def _story(crawl: Crawl, url: str, capsys: pytest.CaptureFixture[str], *others: 
 def test_a_stored_document(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     story = _story(crawl, f"{crawl.site}x/../kettles/copper.html#whistle", capsys)
     assert story["url"] == f"{crawl.site}kettles/copper.html"
-    assert story["given as"] == f"{crawl.site}x/../kettles/copper.html#whistle"
+    assert story["given as"] == f"{crawl.site}x/../kettles/copper.html#whistle\ndot segments resolved; fragment dropped"
+    assert story["guards"] == "no trap guard refuses it"
     assert story["state"] == "stored"
     assert story["scope"] == 'inside (Scope = "site")'
     assert story["robots"].startswith("allowed for parcahyd by Allow: / (line 4); read ")

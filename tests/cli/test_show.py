@@ -65,3 +65,39 @@ def test_binary_documents_are_kept_from_a_terminal(crawl: Crawl) -> None:
         os.close(terminal)
     assert done.returncode == 2
     assert "control characters" in done.stderr
+
+
+def test_versions_are_listed_and_each_can_be_had(crawl: Crawl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    url = f"{crawl.site}about.html"
+    assert main(crawl.arguments("show", "--versions", url)) == 0
+    (line,) = capfdbinary.readouterr().out.decode().splitlines()
+    stored_at, status, _, length = line.split("  ")
+    assert (status, length) == ("200", f"{len(site_files()['/about.html']):,} bytes")
+    assert main(crawl.arguments("show", "--at", stored_at, url)) == 0
+    assert capfdbinary.readouterr().out == site_files()["/about.html"]
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "words"),
+    [
+        (
+            ("--at", "2001-02-03T04:05Z"),
+            "about.html",
+            "at 2001-02-03 04:05:59Z is not stored: the oldest stored version is of 2",
+        ),
+        (("--at", "2999-01-01"), "opening-times", "was a redirect at 2999-01-01"),
+        (("--at", "2999-01-01"), "nowhere.html", "is not in this crawl"),
+        (("--at", "2999-01-01"), "private/ledger.html", "it is refused"),
+        (("--at", "soon"), "about.html", '"soon" is not a moment'),
+        (("--versions",), "private/ledger.html", "it is refused"),
+        (("--versions",), "nowhere.html", "is not in this crawl"),
+    ],
+)
+def test_a_moment_of_which_nothing_is_stored(
+    crawl: Crawl, options: tuple[str, ...], path: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(crawl.arguments("show", *options, crawl.site + path)) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert words in output.err
+    assert output.err.count("\n") == 1

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from parcahyd.cli.story import story_lines
-from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.records import RobotsFact, RobotsStatus
-from parcahyd.storage.report_records import UrlStory
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
+from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact
+from parcahyd.storage.report_records import DocumentReport, FetchReport, SparedSite, UrlStory
 
 NOW = 1_700_000_000.0
 CONFIGURATION = Configuration(MapConf(), WorkConf())
@@ -60,6 +60,7 @@ def test_a_url_that_waits() -> None:
         "url        http://host.example/page",
         "state      known",
         'scope      inside (Scope = "site")',
+        "guards     no trap guard refuses it",
         "robots     robots.txt of this site was not read yet",
         "address    not known; the host is resolved when it is visited next",
         "found      2023-11-14 22:12:20Z, 1 link away from a seed",
@@ -126,6 +127,77 @@ def test_failures_and_a_site_that_is_spared() -> None:
     assert lines[-1] == "next       2023-11-14 22:14:20Z (in 1 min)"
 
 
+def test_what_was_changed_is_told() -> None:
+    lines = list(story_lines("HTTP://host.example:80/page#x", STORY.url, STORY, STORY, CONFIGURATION, NOW))
+    assert lines[1:3] == [
+        "given as   HTTP://host.example:80/page#x",
+        "           scheme in lower case; default port dropped; fragment dropped",
+    ]
+
+
+def test_what_trap_guards_say() -> None:
+    deep = "http://host.example" + "/a/b" * 6
+    assert any(line.startswith("guards     refused: repeats. The path or the query repeats") for line in _lines(url=deep))
+    assert "guards     what the user asked for passes every trap guard" in _lines(url=deep, seed=True)
+
+
+def test_robots_are_read_for_the_user_agent_of_the_host() -> None:
+    rules = (HostRule(Pattern="host.example", UserAgent="otherbot/2.0"),)
+    fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: otherbot\nDisallow: /page\n", NOW, NOW + 1)
+    (line,) = (line for line in _lines(Configuration(MapConf(), WorkConf(Host=rules)), robots=fact) if "robots" in line)
+    assert "forbidden for otherbot by Disallow: /page (line 2)" in line
+
+
+def test_who_shares_the_address_and_who_wants_to_be_left_alone() -> None:
+    pauses = tuple(
+        SparedSite(site=subject, until=NOW + wait, reason="asked-to-wait", sentence="It asked.", failures=0)
+        for subject, wait in (("host host.example", 60), ("address 8.8.8.8", -60))
+    )
+    lines = _lines(addresses=("8.8.8.8",), neighbours=("a.example", "b.example"), pauses=pauses)
+    assert "           known there: a.example, b.example" in lines
+    assert [line for line in lines if line.startswith("pause")] == [
+        "pause      host host.example is left alone until 2023-11-14 22:14:20Z: It asked."
+    ]
+
+
 def test_where_a_seed_led() -> None:
     lines = _lines(seed=True, via="http://old.example/", hops=1)
     assert "found      2023-11-14 22:12:20Z, where the seed http://old.example/ redirected to, 1 redirect led to it" in lines
+
+
+def test_a_document_with_regions_and_a_clock() -> None:
+    document = DocumentReport(
+        document=1,
+        df=1,
+        sha256="ab",
+        length=7,
+        media_type="text/html",
+        charset="",
+        title="",
+        language="",
+        similarity=None,
+    )
+    newer = FetchReport(
+        at=NOW, status=200, address="192.0.2.1", redirect=None, sha256="cd", length=12, regions=1, only_regions=True
+    )
+    older = msgspec.structs.replace(newer, at=NOW - 60, length=11, only_regions=False)
+    told: dict[str, Any] = {
+        "state": "stored",
+        "checked_at": NOW,
+        "status": 200,
+        "document": document,
+        "fetches": (newer, older),
+    }
+    lines = _lines(table=TableFact(merges=1), volatile_places=2, **told)
+    start = lines.index("document   12 bytes, text/html")
+    assert lines[start : start + 7] == [
+        "document   12 bytes, text/html",
+        "           SHA-256 cd, DF 0000000000000001",
+        "regions    1 volatile region, marked by its author",
+        "table      refreshed by its table of variable information, 1 time in a row",
+        "volatile   2 places change on most visits; a visit that finds nothing else changed stores no version",
+        "fetched    2023-11-14 22:13:20Z  200  192.0.2.1  12 bytes  only volatile regions changed",
+        "fetched    2023-11-14 22:12:20Z  200  192.0.2.1  11 bytes",
+    ]
+    assert any(line.startswith("volatile   1 place changes on most") for line in _lines(volatile_places=1, **told))
+    assert not any(line.startswith("volatile") for line in _lines(**told))

@@ -139,6 +139,13 @@ PIECES = (
         "<meta property='x' content='nonsense & unity'>",
         "<meta nofollow>",
     ),
+    *(
+        '<a id="i">',
+        '<a name="n" xlink:href="xl">',
+        '<a href="&#64;q&#35;r&#32;">',
+        '<link rel="icon" href="n">',
+        "<a href='?'>",
+    ),
     *('<area href="ar">', "<embed src=em>", "<source src=so>", "<audio src=au>", "<track src=tr>", "<a\nhref='nl'\n>", "\x0c"),
 )
 

@@ -12,7 +12,7 @@ from parcahyd.rules.robots import Robots
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "robots" / "real-robots-a-m.tar.xz"
 
 
-def _files() -> list[tuple[str, bytes]]:
+def real_files() -> list[tuple[str, bytes]]:
     if not ARCHIVE.exists():
         pytest.skip(f"needs real files that are not part of the project: {ARCHIVE.name} in ../shared/data/robots")
     with tarfile.open(ARCHIVE) as archive:
@@ -20,7 +20,7 @@ def _files() -> list[tuple[str, bytes]]:
 
 
 def test_every_real_file_is_read() -> None:
-    files = _files()
+    files = real_files()
     assert len(files) > 2000
     sites_with_rules = 0
     for name, text in files:

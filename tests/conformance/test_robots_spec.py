@@ -51,22 +51,22 @@ def _value(text: str) -> bytes:
     return b"".join(ast.literal_eval("b" + piece) if piece.isascii() else ast.literal_eval(piece).encode() for piece in pieces)
 
 
-def _cases() -> list[Case]:
-    cases = []
+def cases() -> list[Case]:
+    found = []
     for file in sorted(FOLDER.glob("*.textproto")):
         current: dict[str, str] = {}
         for name, text in _FIELD.findall(file.read_text(encoding="utf-8")):
             current[name] = text
             if name == "expected_outcome":
                 robots, url, agent = (_value(current[field]) for field in ("robotstxt", "testurl", "useragent"))
-                cases.append(Case(file.stem, robots, url.decode(), agent.decode(), text == "ALLOWED"))
-    return cases
+                found.append(Case(file.stem, robots, url.decode(), agent.decode(), text == "ALLOWED"))
+    return found
 
 
 def test_every_verdict_is_the_expected_one_or_listed() -> None:
-    cases = _cases()
-    assert len(cases) == 146
-    different = [case for case in cases if Robots.parse(case.robots, case.user_agent).allows(case.url) != case.allowed]
+    every = cases()
+    assert len(every) == 146
+    different = [case for case in every if Robots.parse(case.robots, case.user_agent).allows(case.url) != case.allowed]
     listed = {(case.file, case.robots.decode().splitlines()[-1], case.url) for case in different}
     assert listed == set(DIFFERENT)
     assert len(different) == len(DIFFERENT)

@@ -84,7 +84,7 @@ def test_all_cases_are_here() -> None:
     assert (len(CASES), len(VALID)) == (891, 624)
 
 
-def _standard(case: Case) -> str | None:
+def standard(case: Case) -> str | None:
     base = case.get("base")
     try:
         return join_url(base, case["input"]) if base else normalize_url(case["input"])
@@ -93,7 +93,7 @@ def _standard(case: Case) -> str | None:
 
 
 def test_the_parser_is_the_standards() -> None:
-    wrong = [case for case in CASES if _standard(case) != (None if case.get("failure") else case["href"])]
+    wrong = [case for case in CASES if standard(case) != (None if case.get("failure") else case["href"])]
     assert wrong == []
 
 

@@ -55,6 +55,24 @@ def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) ->
     running.verify()
 
 
+def test_pages_speak_to_the_user_agent_that_their_host_gets(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    pages: dict[str, Page] = {
+        "/": html("Root", ["/header", "/meta", "/other"]),
+        "/header": _page("x", ("X-Robots-Tag", "otherbot: noindex")),
+        "/meta": _page('<meta name="otherbot" content="noindex">'),
+        "/other": _page("y", ("X-Robots-Tag", "parcahyd: noindex")),
+    }
+    server.put("", Site(pages))
+    running = crawl()
+    with (running.conf / "WorkConf.toml").open("a") as file:
+        file.write('[[Host]]\nPattern = "127.0.0.1"\nUserAgent = "otherbot/2.0"\n')
+    running.run(listener.url())
+    assert {entry.headers["user-agent"] for entry in server.log} == {"otherbot/2.0"}
+    assert running.stored() == {listener.url("/"), listener.url("/other")}
+    assert running.states()[listener.url("/meta")] == ("stored", "noindex")
+
+
 def test_sitemaps_that_robots_names_come_first(server: SiteServer, crawl_on: CrawlFactory) -> None:
     listener = server.listen()
 
@@ -64,12 +82,13 @@ def test_sitemaps_that_robots_names_come_first(server: SiteServer, crawl_on: Cra
 
     index = "".join(f"<sitemap><loc>{listener.url(path)}</loc></sitemap>" for path in ("/map.xml.gz", "/index.xml", "/map.txt"))
     pages: dict[str, Page] = {
-        "/robots.txt": robots(f"Sitemap: {listener.url('/index.xml')}\n"),
+        "/robots.txt": robots(f"Sitemap: {listener.url('/index.xml')}\nSitemap: more.txt\n"),
+        "/more.txt": _of_type(listener.url("/hidden4").encode(), "text/plain"),
         "/": html("Root"),
         "/index.xml": _of_type(f"<sitemapindex>{index}</sitemapindex>".encode(), "application/xml"),
         "/map.xml.gz": _of_type(gzip.compress(urlset("/hidden1", "/hidden2")), "application/gzip"),
         "/map.txt": _of_type(listener.url("/hidden3").encode(), "text/plain"),
-        **{f"/hidden{number}": html(f"Hidden {number}") for number in range(1, 4)},
+        **{f"/hidden{number}": html(f"Hidden {number}") for number in range(1, 5)},
     }
     server.put("", Site(pages))
     running = crawl_on({"Work.HostConnections": 1})

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import count
 
 from tests.support.crawl import CrawlFactory
 from tests.support.processes import wait_until
 from tests.support.site_server import SiteServer
-from tests.support.sites import Answer, Page, Request, html
+from tests.support.sites import Answer, Page, Request, html, robots
 
 
 def test_a_page_that_changes_is_visited_more_often_than_those_that_do_not(server: SiteServer, crawl: CrawlFactory) -> None:
@@ -21,7 +23,9 @@ def test_a_page_that_changes_is_visited_more_often_than_those_that_do_not(server
 
     still = {f"/still{number}": html(f"Still {number}") for number in range(3)}
     server.site().pages = {"/": html("Root", ["/lively", *still]), "/lively": lively, **still}
-    running_crawl = crawl({"Work.RevisitAfter": 1, "Work.RevisitMin": 0.2, "Work.RevisitMax": 60})
+    # What changes on every visit would else be learned to be volatile.
+    settings = {"Work.RevisitAfter": 1, "Work.RevisitMin": 0.2, "Work.RevisitMax": 60, "Work.LearnRegions": False}
+    running_crawl = crawl(settings)
     with running_crawl.start(listener.url(), options=["--forever"]) as running:
         assert wait_until(lambda: Counter(server.targets())["/lively"] >= 14), running.said()
         running.interrupt()
@@ -46,6 +50,40 @@ def test_what_falls_due_is_asked_for_within_the_budget(server: SiteServer, crawl
         assert running.wait(40) == 130, running.said()
     assert len(server.targets()) == 24
     running_crawl.verify()
+
+
+def test_sitemaps_that_foretell_changes_are_believed(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    version = 0
+    paths = [f"/{number}" for number in range(5)]
+
+    def sitemap(_: Request) -> Answer:
+        # A clock that is ahead, so that the test need not wait for a page to be older.
+        stamp = datetime.fromtimestamp(time.time() + 600 + version, UTC).isoformat()
+        entries = "".join(f"<url><loc>{listener.url(path)}</loc><lastmod>{stamp}</lastmod></url>" for path in paths)
+        return Answer(f"<urlset>{entries}</urlset>".encode(), media_type="application/xml")
+
+    def page(request: Request) -> Answer:
+        return html(f"{request.target} in version {version}")
+
+    server.site().pages = {
+        "/robots.txt": robots(f"Sitemap: {listener.url('/map.xml')}"),
+        "/map.xml": sitemap,
+        "/": html("Root"),
+        **dict.fromkeys(paths, page),
+    }
+    crawl = crawl_on({"Work.RevisitAfter": 0, "Work.HostConnections": 1})
+    crawl.run(listener.url())
+    assert set(paths) < set(server.targets())
+    version = 1
+    server.forget()
+    crawl.run()
+    assert server.targets()[0] == "/map.xml"
+    told = crawl.explain(listener.url("/4"))
+    assert "such dates of this site are believed: 5 changes foretold, 0 missed, 0 false alarms" in told
+    crawl.run()
+    assert "5 changes foretold, 0 missed, 5 false alarms" in crawl.explain(listener.url("/4"))
+    crawl.verify()
 
 
 def test_what_disappears_or_breaks_keeps_its_last_good_version(server: SiteServer, crawl_on: CrawlFactory) -> None:

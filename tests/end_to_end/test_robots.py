@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
-
 from tests.support.crawl import CrawlFactory
+from tests.support.endless_robots import EndlessRobots
 from tests.support.site_server import Listener, SiteServer, refusing_port
 from tests.support.sites import Answer, Request, Site, html, redirect, robots
 
@@ -101,6 +98,31 @@ def test_a_robots_txt_that_lies_on_another_site(server: SiteServer, crawl: Crawl
     assert "/private/page" not in targets
 
 
+def test_a_robots_txt_that_cannot_be_read_on_another_site_is_not_asked_for_again_at_once(
+    server: SiteServer, crawl: CrawlFactory
+) -> None:
+    rules = server.listen()
+    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
+    server.site().pages["/shared-rules"] = Answer(status=500)
+    running = crawl()
+    running.run(site.url())
+    assert sorted(entry.target for entry in server.log) == ["/robots.txt", "/shared-rules"]
+    assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [
+        (site.url().rstrip("/"), "robots-error")
+    ]
+    assert "spared until" in running.explain(site.url())
+    running.verify()
+
+
+def test_a_robots_txt_at_a_forbidden_address_does_not_keep_the_run_busy(server: SiteServer, crawl: CrawlFactory) -> None:
+    (site,) = _by_port(server, {"inside": redirect("http://127.0.0.9/robots.txt")}).values()
+    running = crawl({"Map.AllowAddresses": ["127.0.0.1/32"]})
+    running.run(site.url(), timeout=30)
+    assert [entry.target for entry in server.log] == ["/robots.txt"]
+    assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [("http://127.0.0.9", "address")]
+    running.verify()
+
+
 def test_a_site_whose_robots_txt_recovers_is_crawled_later(server: SiteServer, crawl: CrawlFactory) -> None:
     (site,) = _by_port(server, {"error": Answer(status=503)}).values()
     running = crawl({"Work.RetryDelay": 2})
@@ -111,51 +133,8 @@ def test_a_site_whose_robots_txt_recovers_is_crawled_later(server: SiteServer, c
     assert len(running.stored()) == 4
 
 
-class _EndlessRobots:
-    """A server whose robots.txt is announced with a gigabyte and sent until the client has had enough."""
-
-    head = b"User-agent: *\nDisallow: /private\n"
-
-    def __init__(self) -> None:
-        self.sent = 0
-        self.targets: list[str] = []
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        self._thread.join()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._socket.accept()
-                with connection, contextlib.suppress(OSError):
-                    self._answer(connection)
-
-    def _answer(self, connection: socket.socket) -> None:
-        target = connection.recv(65536).split(b" ", 2)[1].decode()
-        self.targets.append(target)
-        if target != "/robots.txt":
-            body = b'<a href="/private/x">x</a><a href="/open">y</a>'
-            connection.sendall(
-                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
-                % (len(body), body)
-            )
-            return
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % 2**30)
-        connection.sendall(self.head)
-        comment = b"# nothing to be read here\n" * 1000
-        while self.sent < 2**30:
-            connection.sendall(comment)
-            self.sent += len(comment)
-
-
 def test_of_a_gigabyte_of_robots_txt_the_beginning_is_read_and_obeyed(crawl: CrawlFactory) -> None:
-    server = _EndlessRobots()
+    server = EndlessRobots()
     try:
         running = crawl()
         running.run(f"{server.url}/")

@@ -9,6 +9,7 @@ import pytest
 from tests.support.augmented import augmented, table_of
 from tests.support.crawl import CrawlFactory
 from tests.support.generated_site import generated_site
+from tests.support.processes import end_all, marked_processes, wait_until
 from tests.support.site_server import SiteServer, can_bind
 from tests.support.sites import Answer, Page, Site, html, redirect, robots, text
 
@@ -206,3 +207,17 @@ def test_by_default_a_chain_becomes_flat(server: SiteServer, crawl: CrawlFactory
     assert asked.count("/site.TOL") == 1
     assert max(entry.together for entry in server.requests()) >= 4
     assert len(running.stored()) == 40
+
+
+def test_what_a_killed_crawl_knew_only_from_tables_is_found_again(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    site = generated_site(150, latency=0.05)
+    server.put("", augmented(site, beside=True))
+    running_crawl = crawl_on({**ALWAYS, "Work.MaxSize": 5})
+    for share in (20, 60, 110):
+        with running_crawl.start(listener.url()) as running:
+            assert wait_until(lambda many=share: len(set(server.targets())) >= many), running.said()  # type: ignore[misc]
+            end_all(marked_processes(running.mark))
+    running_crawl.run(listener.url())
+    assert running_crawl.stored() == {listener.url(target) for target in site.pages}
+    running_crawl.verify()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import Resolution
-from parcahyd.core.records import DueUrl, Pair, ResolvedPair
+from parcahyd.core.records import DueUrl, Errand, Pair, ResolvedPair
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.address_policy import AddressPolicy
@@ -80,11 +81,20 @@ def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
     assert (over.visit, over.failures, over.not_before) == (7, 0, 1000.0)
 
 
+def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
+    resolved = mapped(msgspec.structs.replace(pair("127.0.0.1"), urls=(), errands=(Errand(1, "/robots.txt", 1),)), Names({}))
+    bad, over = hand_back(resolved, Schedule(WorkConf(RetryDelay=10.0)), 1000.0)
+    assert bad == []
+    assert (over.failures, over.reason) == (1, Reason.ADDRESS.word)
+    assert over.not_before >= 1300.0
+
+
 def test_a_host_without_a_name_is_tried_again_until_its_tries_are_used_up() -> None:
     schedule = Schedule(WorkConf(MaxTries=3, RetryDelay=10.0))
     bad, over = hand_back(mapped(pair("x.example", tries=1), Names({})), schedule, 1000.0)
     assert [(record.state, record.reason, record.tries) for record in bad] == [(State.FAILED, Reason.DNS_NO_NAME.word, 2)] * 2
     assert bad[0].due_at == schedule.retry(1000.0, Reason.DNS_NO_NAME, 2, bad[0].key) > 1020.0
-    assert (over.failures, over.not_before, over.addresses) == (1, schedule.spare_site(1000.0, 1, 3), ())
+    assert (over.failures, over.not_before, over.addresses) == (1, schedule.spare_site(1000.0, 1, 3, Reason.DNS_NO_NAME), ())
+    assert over.not_before >= 1300.0
     bad, _ = hand_back(mapped(pair("x.example", tries=2), Names({})), schedule, 1000.0)
     assert [(record.state, record.reason) for record in bad] == [(State.GONE, Reason.OUT_OF_TRIES.word)] * 2

@@ -66,12 +66,28 @@ def test_a_site_that_stamps_everything_is_not_trusted() -> None:
 
 def test_a_trusted_lastmod_spares_fetches_until_the_longest_time_is_over() -> None:
     trusted = LastmodTrust(20, 0, 0)
-    now, ordinary, longest = NOON + DAY, NOON + DAY, 30 * DAY
-    assert trusted.due_at(ordinary, NOON - DAY, NOON, now, longest) == NOON + longest
-    assert trusted.due_at(ordinary, NOON + 3600, NOON, now, longest) == ordinary
-    assert trusted.due_at(ordinary, None, NOON, now, longest) == ordinary
-    assert DISTRUST.due_at(ordinary, NOON - DAY, NOON, now, longest) == ordinary
-    assert trusted.due_at(NOON + 60 * DAY, NOON - DAY, NOON, now, longest) == NOON + 60 * DAY
+    now, ordinary, limits = NOON + DAY, NOON + DAY, (3600.0, 30 * DAY)
+    assert trusted.due_at(ordinary, NOON - DAY, NOON, now, *limits) == NOON + 30 * DAY
+    assert trusted.due_at(ordinary, None, NOON, now, *limits) == ordinary
+    assert DISTRUST.due_at(ordinary, NOON - DAY, NOON, now, *limits) == ordinary
+    assert trusted.due_at(NOON + 60 * DAY, NOON - DAY, NOON, now, *limits) == NOON + 60 * DAY
+
+
+def test_a_trusted_lastmod_brings_a_page_forward_that_changed() -> None:
+    trusted = LastmodTrust(20, 0, 0)
+    now, ordinary, limits = NOON + DAY, NOON + 9 * DAY, (3600.0, 30 * DAY)
+    assert trusted.due_at(ordinary, NOON + 7200, NOON, now, *limits) == NOON + 7200
+    assert trusted.due_at(ordinary, NOON + 600, NOON, now, *limits) == NOON + 3600  # RevisitMin
+    assert trusted.due_at(ordinary, now + 7200, NOON, now, *limits) == now  # a clock that is ahead
+    assert trusted.due_at(NOON + 10, NOON + 7200, NOON, now, *limits) == NOON + 10
+    assert DISTRUST.due_at(ordinary, NOON + 7200, NOON, now, *limits) == ordinary
+
+
+def test_what_changed_after_the_sitemap_was_read_was_not_missed() -> None:
+    older, now = NOON - DAY, NOON + 10 * DAY
+    assert DISTRUST.observe(older, NOON, now, changed=True, read=now - DAY / 2) == LastmodTrust(0, 0, 1)
+    assert DISTRUST.observe(older, NOON, now, changed=True, read=now - 2 * DAY) == DISTRUST
+    assert DISTRUST.observe(NOON + DAY, NOON, now, changed=True, read=now - 2 * DAY) == LastmodTrust(1, 0, 0)
 
 
 @given(TRUSTS)
@@ -103,12 +119,14 @@ def test_observations_keep_their_bounds_and_their_sense(
         assert after is trust
 
 
-@given(TRUSTS, st.none() | MOMENTS, MOMENTS, MOMENTS, MOMENTS, st.floats(0, 1e8))
-def test_trust_never_brings_a_page_forward(
-    trust: LastmodTrust, lastmod: float | None, copied: float, now: float, ordinary: float, longest: float
+@given(TRUSTS, st.none() | MOMENTS, MOMENTS, MOMENTS, MOMENTS, st.floats(0, 1e8), st.floats(0, 1e8))
+def test_due_times_keep_their_limits(
+    trust: LastmodTrust, lastmod: float | None, copied: float, now: float, ordinary: float, shortest: float, longest: float
 ) -> None:
-    due = trust.due_at(ordinary, lastmod, copied, now, longest)
-    assert ordinary <= due <= max(ordinary, copied + longest)
+    due = trust.due_at(ordinary, lastmod, copied, now, shortest, longest)
+    assert min(ordinary, copied + shortest) <= due <= max(ordinary, copied + longest)
+    if not trust.is_trusted:
+        assert due == ordinary
 
 
 @given(TRUSTS, MOMENTS, MOMENTS, MOMENTS)

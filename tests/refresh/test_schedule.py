@@ -26,6 +26,23 @@ def test_times_follow_the_settings() -> None:
     assert [schedule.is_last_try(tries) for tries in (1, 2, 3)] == [False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("cause", "waits"),
+    [
+        (None, (10.0, 20.0, 40.0)),
+        (Reason.HTTP_ERROR, (10.0, 20.0, 40.0)),
+        (Reason.TIMEOUT, (20.0, 40.0, 80.0)),
+        (Reason.CONNECT, (20.0, 60.0, 180.0)),
+        (Reason.TLS, (300.0, 600.0, 1200.0)),
+        (Reason.DNS_NO_NAME, (300.0, 900.0, 2700.0)),
+    ],
+)
+def test_a_site_is_spared_as_its_failures_deserve(cause: Reason | None, waits: tuple[float, ...]) -> None:
+    schedule = Schedule(WorkConf(RetryDelay=10.0))
+    for failures, wait in enumerate(waits, 1):
+        assert wait <= schedule.spare_site(0.0, failures, 7, cause) <= 1.25 * wait
+
+
 def test_what_is_gone_is_looked_at_rarely_whatever_revisit_after_says() -> None:
     assert Schedule(WorkConf(RevisitAfter=0.0)).gone(0.0) == 30 * DAY
     assert Schedule(WorkConf(RevisitAfter=1e8)).gone(0.0) == 1e8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from html import unescape
 
 import pytest
@@ -25,7 +26,12 @@ PAGES = {
     b"<html lang=en><body><svg><title>icon</title></svg>": ("", "en"),
     b"<svg><title>icon</title></svg><title>page</title>": ("page", ""),
     b"<titles>no</titles><title>yes</title>": ("yes", ""),
-    b"<title>a <b>bold</b> title</title>": ("a <b>bold", ""),
+    b"<title>a <b>bold</b> title</title>": ("a <b>bold</b> title", ""),
+    b"<title>a</TITLE>b": ("a", ""),
+    "<title>\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u65e5\u3000\u672c\xa0 x</title>".encode(): (
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u65e5\u3000\u672c\xa0 x",
+        "",
+    ),
     b"<title>never ends": ("never ends", ""),
     b"<title": ("", ""),
     b"<title></title>": ("", ""),
@@ -45,6 +51,19 @@ def test_pages(page: bytes, expected: tuple[str, str]) -> None:
 def test_the_charset_counts(charset: str) -> None:
     page = "<html lang=ru><title>Привет</title>".encode(charset)
     assert brief(page, charset) == ("Привет", "ru")
+
+
+@pytest.mark.parametrize(
+    ("title", "charset", "expected"),
+    [
+        (b"a\x8db\x81", "windows-1252", "a b"),
+        (b"\xa4\xcb\xa4\xdb", "replacement", ""),
+        (b"Cr\xe8me", "x-user-defined", "Cr\uf7e8me"),
+        (b"a\xff\xe4", "utf-8", "a\ufffd\ufffd"),
+    ],
+)
+def test_what_is_declared_wrong_is_read_as_browsers_read_it(title: bytes, charset: str, expected: str) -> None:
+    assert brief(b"<title>" + title + b"</title>", charset)[0] == expected
 
 
 def test_the_length_is_bounded() -> None:
@@ -81,8 +100,9 @@ def test_references_are_resolved_as_everywhere(text: str) -> None:
 def test_one_line_is_one_printable_line(text: str, length: int) -> None:
     line = one_line(text, length)
     assert len(line) <= length
-    assert line == line.strip()
-    assert line.isprintable()
+    assert line == line.strip(" \t\n\f\r")
+    assert len(line.splitlines()) <= 1
+    assert not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in line)
 
 
 @settings(deadline=None, max_examples=200)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.changes import changes
+from parcahyd.rules import replacements
 from parcahyd.rules import similarity as module
 from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance, similarity
 
@@ -145,12 +146,7 @@ def test_the_bindings_published_functions_find_the_same_samples() -> None:
     for expression in (module._SPARSE, module._BEYOND_ASCII, *module._LADDER):
         pattern = pcre2.compile(expression.encode())
         for start in (0, 100):
-            assert module._quick(pattern)(body, start) == module._slow(pattern)(body, start)
-
-
-def test_another_version_of_the_binding_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(pcre2._cy, "substitute")
-    assert module._taker(" [ps](....)")(b"x paper x stone x", 0) == b"apertone"
+            assert replacements._quick(pattern, b"$1")(body, start) == replacements._slow(pattern, b"$1")(body, start)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import socket
 
 import msgspec
+import pytest
 
 from parcahyd.runtime.channel import Channel, socket_pair
 
@@ -71,6 +72,32 @@ def test_a_socket_travels_with_its_message_among_others() -> None:
     assert kept.recv(5) == b"hello"
     arrived.close()
     kept.close()
+    ends.end()
+
+
+def test_an_open_file_travels_and_stays_open_where_nobody_takes_it() -> None:
+    ends = Ends()
+    read, write = os.pipe()
+    ends.near.send_descriptor("first", write)
+    ends.near.send("second")
+    ends.run_until(2)
+    os.set_blocking(read, False)
+    with pytest.raises(BlockingIOError):  # Somebody could still write.
+        os.read(read, 1)
+    os.close(ends.far.take_descriptor())
+    assert os.read(read, 1) == b""
+    os.close(read)
+    ends.end()
+
+
+def test_an_open_file_that_cannot_be_sent_any_more_is_closed() -> None:
+    ends = Ends()
+    read, write = os.pipe()
+    ends.near.send(b"x" * 4_000_000)
+    ends.near.send_descriptor("never", write)
+    ends.near.close()
+    assert os.read(read, 1) == b""
+    os.close(read)
     ends.end()
 
 

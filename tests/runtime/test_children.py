@@ -21,9 +21,8 @@ SCRIPT = """
     if "with a thread" in sys.argv:
         threading.Thread(target=threading.Event().wait, daemon=True).start()
     secret, _ = socket.socketpair()
-    lock = os.open("/", os.O_RDONLY)
     here, there = socket_pair()
-    first = Child("worker", 0, inherited=[lock], sockets=[here])
+    first = Child("worker", 0, sockets=[here])
     comm = Path(f"/proc/{first.pid}/comm")
     while comm.read_text().strip() != "crawl-worker":
         assert first.wait(0.01) is None
@@ -32,7 +31,6 @@ SCRIPT = """
         "is a copy": Path(f"/proc/{first.pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes(),
         "has the secret": os.readlink(f"/proc/self/fd/{secret.fileno()}") in links,
         "has our end": os.readlink(f"/proc/self/fd/{first.end.fileno()}") in links,
-        "has the lock": "/" in links,
         "is alive": first.wait(0.01) is None,
         "output": os.readlink(f"/proc/{first.pid}/fd/1"),
     }
@@ -61,7 +59,6 @@ def test_a_child_has_its_own_and_nothing_else_and_ends_with_its_channel(argument
         "is a copy": is_copy,
         "has the secret": False,
         "has our end": False,
-        "has the lock": True,
         "is alive": True,
         "output": "/dev/null",
         "ended with its channel": 1,

@@ -230,6 +230,11 @@ class _FailingConnection:
         done: Cursor = self._cursor.execute(sql, parameters)
         return done
 
+    @property
+    def rowcount(self) -> int:
+        count: int = self._cursor.rowcount
+        return count
+
     def executemany(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         self._before()
         self._cursor.executemany(sql, rows)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
+import msgspec
 import pytest
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import Errand, ErrandRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.storage.errand_rows import PATIENCE
 from parcahyd.storage.tables import errands, sites
@@ -78,20 +82,62 @@ def test_a_site_that_waits_is_not_woken_by_links(desk: Desk) -> None:
 
 
 def test_without_an_answer_it_counts_as_unreachable(desk: Desk) -> None:
+    """It is asked for again when it has been waited for as long once more."""
     asker = ask(desk)
     there = desk.visit()
-    desk.over(there, not_before=desk.now + 2 * PATIENCE)
+    desk.over(there, not_before=desk.now + 100 * PATIENCE)
     desk.now += PATIENCE
+    pairs, following = desk.lease_and_next()
+    assert pairs == []
+    assert following is not None
+    assert desk.now + PATIENCE <= following <= desk.now + 1.25 * PATIENCE
+    assert desk.rows(errands) == []
+    (spared,) = desk.reports.status(desk.now).spared
+    assert (spared.site, spared.until, spared.reason) == (A, following, "robots-unreachable")
+    desk.now = following
     pair = desk.visit()
     assert pair.site == asker.site
     assert pair.robots is not None
     assert pair.robots.status is RobotsStatus.UNREACHABLE
-    assert pair.robots.expires_at > desk.now
+    assert pair.robots.expires_at <= desk.now
     assert len(pair.urls) == 1
-    assert desk.rows(errands) == []
+
+
+@pytest.mark.parametrize("status", [RobotsStatus.ERROR, RobotsStatus.UNREACHABLE])
+def test_an_errand_that_comes_to_nothing_is_run_again_after_longer_each_time(desk: Desk, status: RobotsStatus) -> None:
+    ask(desk)
+    waits = []
+    for _ in range(4):
+        there = desk.visit()
+        answer(desk, there, RobotsFact(status, b"", desk.now, desk.now, "HTTP 500"))
+        pairs, following = desk.lease_and_next()
+        assert pairs == []
+        assert following is not None
+        waits.append(following - desk.now)
+        desk.now = following
+        again = desk.visit()
+        desk.write(SiteRecord(again.visit, again.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.over(again)
+    assert waits[0] >= WorkConf().RetryDelay
+    assert all(later > earlier for earlier, later in itertools.pairwise(waits))
+    assert waits[-1] >= 4 * waits[0]
+
+
+def test_after_robots_patience_the_last_copy_counts(desk: Desk) -> None:
+    """RFC 9309, section 2.3.1.4; what was read before is obeyed, with its delay."""
+    desk.begin(RobotsPatience=5000.0, RobotsTtl=700.0)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(SiteRecord(pair.visit, pair.site, msgspec.structs.replace(FOUND, delay=3.0)))
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED, b"", desk.now, desk.now), errand=ROBOTS))
     desk.over(pair)
-    desk.now += 3 * PATIENCE
-    assert [pair.site for pair in desk.lease()] == [asker.site]
+    there = desk.visit()
+    desk.now += 5000.0
+    answer(desk, there, RobotsFact(RobotsStatus.ERROR, b"", desk.now, desk.now, "HTTP 500"))
+    robots = desk.visit().robots
+    assert robots is not None
+    assert (robots.status, robots.text, robots.delay) == (RobotsStatus.STALE, FOUND.text, 3.0)
+    assert robots.expires_at == desk.now + 700.0
 
 
 def test_redirects_lead_on_and_end_after_five(desk: Desk) -> None:
@@ -119,6 +165,8 @@ def test_an_errand_may_lead_back_to_the_site_that_asked(desk: Desk) -> None:
 @pytest.mark.parametrize("url", ["http://", "about:blank"])
 def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
     ask(desk, url)
+    assert desk.lease() == []
+    desk.now += 60
     pair = desk.visit()
     assert pair.robots is not None
     assert pair.robots.status is RobotsStatus.UNREACHABLE

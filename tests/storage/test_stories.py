@@ -9,7 +9,7 @@ import pytest
 
 from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.records import Pause, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.report_records import DocumentReport, FetchReport, StoredDocument, UrlStory
 from parcahyd.storage.reports import Reports
@@ -197,6 +197,23 @@ def test_the_story_of_a_history(desk: Desk) -> None:
     story = _story(desk, f"{A}/")
     assert [fetch.sha256 for fetch in story.fetches] == [fingerprint(b"2").sha256.hex(), fingerprint(b"1").sha256.hex()]
     assert (story.checks, story.changes) == (3, 2)
+
+
+def test_who_lives_at_the_same_address_and_wants_to_be_left_alone(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/", "http://b.example/", "http://c.example/")
+    for pair in desk.lease():
+        last = "2" if pair.host == "c.example" else "1"
+        pause = Pause(f"host {pair.host}", desk.now + 60, Reason.ASKED_TO_WAIT.word)
+        pauses = (pause, Pause("address 192.0.2.1", desk.now + 5)) if pair.host == "a.example" else ()
+        desk.over(pair, addresses=(f"192.0.2.{last}", f"192.0.2.{last}0"), addresses_expire=desk.now + 9, pauses=pauses)
+    story = _story(desk, f"{A}/")
+    assert story.neighbours == ("b.example",)
+    assert [(pause.site, pause.until, pause.reason) for pause in story.pauses] == [
+        ("host a.example", desk.now + 60, "asked-to-wait")
+    ]
+    assert story.next_visit == desk.now + 60
+    assert _story(desk, "http://c.example/").neighbours == ()
 
 
 def test_out_of_scope_there_is_no_next_visit(desk: Desk) -> None:

@@ -16,7 +16,19 @@ from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage import verification
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.tables import documents, errands, fetches, links, metadata, seeds, sites, urls, volatile
+from parcahyd.storage.tables import (
+    documents,
+    errands,
+    fetches,
+    learned,
+    links,
+    metadata,
+    seeds,
+    sites,
+    tvis,
+    urls,
+    volatile,
+)
 from tests.storage.desk import Desk
 from tests.support.postgres import fresh_database
 
@@ -47,6 +59,8 @@ def _crawl(desk: Desk) -> None:
         content = zlib.compress(b"<>")
         connection.execute(volatile.insert().values(fetch_id=fetch, region=1, offset=3, content=content))
         connection.execute(fetches.update().where(fetches.c.id == fetch).values(sha256=whole.sha256, length=7))
+        connection.execute(tvis.insert().values(fetch_id=fetch))
+        connection.execute(learned.insert().values(fetch_id=fetch, skeleton_sha256=b"", content=b""))
     assert desk.findings(running=False) == []
 
 
@@ -146,6 +160,12 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a damaged region": (_set(volatile, content=b"nonsense"), "fetch-damaged"),
     "a lost region": (_drop(volatile), "fetch-damaged"),
     "a region of no fetch": (_set(volatile, fetch_id=77), "dangling"),
+    "a region at another place": (_set(volatile, offset=2), "fetch-damaged"),
+    "a region beyond the end": (_set(volatile, offset=6), "fetch-damaged"),
+    "a region of another length": (_set(volatile, length=3), "fetch-damaged"),
+    "a region that the document should hold": (_set(volatile, content=b"", length=2), "fetch-damaged"),
+    "a table of no fetch": (_set(tvis, fetch_id=77), "dangling"),
+    "a lesson of no fetch": (_set(learned, fetch_id=77), "dangling"),
     "a state that there is not": (_set(urls, _at == "/known", state=9), "state"),
     "a reason that does not fit": (_set(urls, _at == "/known", reason="robots"), "state"),
     "a reason that there is not": (_set(urls, _at == "/failed", reason="bad-luck"), "state"),

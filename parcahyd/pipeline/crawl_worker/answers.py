@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.retries import REDIRECTS, Failure
 from parcahyd.rules.robots import MAX_ROBOTS
 
-__all__ = ["location", "read_robots", "stale_robots"]
+__all__ = ["location", "read_robots", "sendable", "validating"]
+
+_LONGEST_VALIDATOR = 1000
 
 
 def location(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
@@ -35,14 +34,12 @@ def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: f
     return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""
 
 
-def stale_robots(fact: RobotsFact, before: RobotsFact | None, work: WorkConf) -> RobotsFact:
-    """What a robots.txt that cannot be read means: nothing is allowed, but not for ever (RFC 9309, section 2.3.1.4).
+def sendable(validator: str) -> str:
+    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
+    return validator if len(validator) <= _LONGEST_VALIDATOR and validator.isascii() and validator.isprintable() else ""
 
-    After RobotsPatience the last copy counts for a while, or, if there never was one, everything is allowed.
-    """
-    since = (before.failing_since if before is not None else 0.0) or fact.fetched_at
-    if fact.fetched_at - since < work.RobotsPatience:
-        return msgspec.structs.replace(fact, failing_since=since)
-    text = before.text if before is not None else b""
-    detail = f"not read for {(fact.fetched_at - since) / 86400:.0f} days: {fact.detail}"
-    return RobotsFact(RobotsStatus.STALE, text, fact.fetched_at, fact.fetched_at + work.RobotsTtl, detail, since)
+
+def validating(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
+    """The headers that ask for nothing where what these validators stand for is current."""
+    match = (("If-None-Match", etag),) if etag else ()
+    return (*match, ("If-Modified-Since", modified)) if modified else match

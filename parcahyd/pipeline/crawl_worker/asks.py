@@ -18,7 +18,10 @@ class AskKind(Enum):
     ROBOTS = "robots"
     ERRAND = "errand"
     PAGE = "page"
+    FRAGMENT = "fragment"
+    """A document's table of variable information."""
     TABLE = "table"
+    """Of links, or a file of declarations."""
 
 
 class TableAsk:
@@ -37,7 +40,9 @@ class TableAsk:
 class Ask:
     """One request that a visit wants to make."""
 
-    __slots__ = ("errand", "hops", "item", "kind", "max_bytes", "path", "seconds", "started_at", "table")
+    __slots__ = (
+        *("errand", "hops", "is_counted", "is_whole", "item", "kind", "max_bytes", "path", "seconds", "started_at", "table"),
+    )
 
     def __init__(
         self,
@@ -61,3 +66,7 @@ class Ask:
         """On the monotonic clock."""
         self.seconds = 0.0
         """What the answer took."""
+        self.is_whole = False
+        """The document is wanted whatever the server holds against its validators."""
+        self.is_counted = False
+        """The page counted for the visit's limits when something of it was asked for before."""

@@ -32,8 +32,9 @@ class LocalQ:
         return iter(self._urls)
 
     @property
-    def first_depth(self) -> int:
-        return self._urls[0].depth
+    def first(self) -> DueUrl:
+        """The one that `pop` gives next; there must be one."""
+        return self._urls[0]
 
     def pop(self) -> DueUrl:
         self._room.urls += 1
@@ -52,6 +53,10 @@ class LocalQ:
                 self._urls.appendleft(url)
             else:
                 self._urls.append(url)
+
+    def sort(self, key: Callable[[DueUrl], bool]) -> None:
+        """Those first for which the key is False; else the order stays."""
+        self._urls = deque(sorted(self._urls, key=key))
 
     def extend(self, found: list[tuple[int, str]], depth: int, most: int) -> int:
         """Keys and paths behind the others, as far as there is room, and at most so many; returns how many that were."""

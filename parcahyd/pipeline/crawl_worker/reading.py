@@ -31,6 +31,9 @@ _REFUSED_OF_A_PAGE = 100
 """Refused links of one page that are recorded for each reason."""
 
 
+_Directory = tuple[set[bytes], Callable[[str], str | None]]
+
+
 class NewLinks(NamedTuple):
     """What a document has that was not seen before."""
 
@@ -70,7 +73,7 @@ class LinkReader:
         self._max_length = max_url_length
         self._judge = judge
         self._canon = canon
-        self._directories: dict[str, set[bytes]] = {}
+        self._directories: dict[str, _Directory] = {}
         self._remembered = 0
         self._targets: set[str] = set()
         self.hinted: Set[int] = frozenset()
@@ -78,23 +81,26 @@ class LinkReader:
 
     def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
-        seen = self._seen_in(base)
+        seen, join = self._directory(base)
+        unseen = [*filterfalse(seen.__contains__, links.keys)]
         new = NewLinks([], [], [])
-        unseen = [*filterfalse(seen.__contains__, links.tags)]
         if not unseen:
             return new
-        join = joining(base, self._canon)
-        before = len(seen) + len(self._targets)
-        for tag in unseen:
-            found = links.tags[tag]
-            if not found.hangs_on_page:
-                seen.add(tag)
-            for href in (*found.follow, *found.embedded) if embedded else found.follow:
-                target = join(href) if href or links.base else None
-                if target is not None and target not in self._targets:
-                    self._targets.add(target)
+        targets, found_by = self._targets, links.found
+        before = len(seen) + len(targets)
+        seen.update(unseen)
+        for key in unseen:
+            found = found_by[key]
+            resolve = join
+            if found.hangs_on_page:
+                seen.discard(key)
+                resolve = joining(base, self._canon)
+            for href in found.follow + found.embedded if embedded else found.follow:
+                target = resolve(href) if href or links.base else None
+                if target is not None and target not in targets:
+                    targets.add(target)
                     self._sort(target, new)
-        self._remember(len(seen) + len(self._targets) - before)
+        self._remember(len(seen) + len(targets) - before)
         return new._replace(refused=_the_first(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
 
     def is_new_path(self, path: str) -> int | None:
@@ -123,9 +129,13 @@ class LinkReader:
         if short is not None:
             new.refused.append((Reason.LENGTH.word, short[self._origin :] if short.startswith(self._prefix) else short))
 
-    def _seen_in(self, base: str) -> set[bytes]:
-        path = base.partition("?")[0]
-        return self._directories.setdefault(path[: path.rfind("/") + 1], set())
+    def _directory(self, base: str) -> _Directory:
+        """What was seen in the directory of a base, and what resolves references there, if they do not hang on the page."""
+        end = base.rfind("/") if "?" not in base else base.rfind("/", 0, base.index("?"))
+        directory = self._directories.get(base[:end])
+        if directory is None:
+            directory = self._directories[base[:end]] = set(), joining(base, self._canon)
+        return directory
 
     def _remember(self, more: int) -> None:
         self._remembered += more

@@ -69,9 +69,9 @@ class Respite:
         self._spare(Reason.ASKED_TO_WAIT, until)
         return True
 
-    def give(self, reason: Reason, now: float) -> None:
-        """Leave the site alone for a while that doubles with every visit that ends like this."""
-        self._spare(reason, self._schedule.spare_site(now, self.failures + 1, self._site))
+    def give(self, reason: Reason, now: float, cause: Reason | None = None) -> None:
+        """Leave the site alone for a while that grows with every visit that ends like this."""
+        self._spare(reason, self._schedule.spare_site(now, self.failures + 1, self._site, cause))
 
     def extend(self, until: float) -> None:
         """Its host or address is to be left alone until then, without blame."""

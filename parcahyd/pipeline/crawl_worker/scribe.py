@@ -19,9 +19,10 @@ from parcahyd.core.records import (
     PageRecord,
     RobotsFact,
     SiteRecord,
+    TableFact,
     UnchangedRecord,
 )
-from parcahyd.pipeline.crawl_worker.documents import Reading
+from parcahyd.pipeline.crawl_worker.documents import Parts, Reading
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.member_url import member_url
@@ -32,6 +33,7 @@ __all__ = ["Scribe"]
 _LONGEST_VALIDATOR = 1000
 _LONGEST_DETAIL = 500
 _NOTHING_READ = Reading("")
+_NO_PARTS = Parts()
 
 
 class Scribe:
@@ -61,10 +63,12 @@ class Scribe:
         refused: tuple[tuple[str, str], ...] = (),
         reading: Reading = _NOTHING_READ,
         wish: Reason | None = None,
+        parts: Parts = _NO_PARTS,
     ) -> None:
         """A document with the links first seen in it, or a redirect with its target.
 
-        `wish` is why the page does not want to be kept, if it does not: nothing but its links is, then.
+        `wish` is why the page does not want to be kept, if it does not: nothing but its links is, then. A document that was
+        made of its table has the headers that are stored.
         """
         is_bare = bool(redirect) or wish is not None
         if external:
@@ -81,7 +85,7 @@ class Scribe:
                 fetched_at=now,
                 status=result.status,
                 address=self._address,
-                headers=_header_block(result),
+                headers=_header_block(result) if parts.before is None else parts.headers,
                 etag="" if is_bare else _validator(result.header("etag")),
                 modified="" if is_bare else _validator(result.header("last-modified")),
                 media_type=media_type,
@@ -96,6 +100,9 @@ class Scribe:
                 language=reading.language,
                 summary=reading.summary,
                 refused=refused,
+                regions=() if is_bare else parts.regions,
+                table=None if is_bare else parts.table,
+                lastmods=reading.lastmods,
             )
         )
 
@@ -121,7 +128,9 @@ class Scribe:
             )
         )
 
-    def unchanged(self, item: DueUrl, result: DownloadResult, now: float) -> None:
+    def unchanged(
+        self, item: DueUrl, result: DownloadResult, now: float, table: TableFact | None = None, is_table_gone: bool = False
+    ) -> None:
         self._emit(
             UnchangedRecord(
                 visit=self._visit,
@@ -132,8 +141,15 @@ class Scribe:
                 status=result.status,
                 etag=_validator(result.header("etag")) or item.etag,
                 modified=_validator(result.header("last-modified")) or item.modified,
+                table=table,
+                is_table_gone=is_table_gone,
             )
         )
+
+    def fresh(self, item: DueUrl, table: TableFact | None, etag: str, modified: str, now: float) -> None:
+        """A document that its table of variable information confirmed."""
+        facts = (now, 304, etag, modified, table, table is None)
+        self._emit(UnchangedRecord(self._visit, self._site, item.key, item.path, *facts))
 
     def failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         """A request that gave no document: gone, refused, or to be tried again while there are tries left."""
@@ -152,10 +168,12 @@ class Scribe:
             blank = failed.blank_address
             self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
 
-    def no_robots(self, item: DueUrl, reason: Reason, detail: str, blank_address: bool, now: float) -> None:
-        """The URL waits for its site's robots.txt, however often that takes."""
+    def no_robots(
+        self, item: DueUrl, reason: Reason, cause: Reason | None, detail: str, blank_address: bool, now: float
+    ) -> None:
+        """The URL waits for its site's robots.txt, however often that takes; `cause` is why that could not be read."""
         tries = item.tries + 1
-        due_at = self._schedule.retry(now, reason, tries, item.key)
+        due_at = self._schedule.retry(now, cause or reason, tries, item.key)
         self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
 
     def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:

@@ -8,15 +8,16 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Pair, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import read_robots, stale_robots
+from parcahyd.pipeline.crawl_worker.answers import read_robots
 from parcahyd.pipeline.crawl_worker.asks import Ask
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.respite import Respite
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.politeness import Pace
-from parcahyd.rules.retries import Failure
+from parcahyd.rules.retries import Failure, failure
 from parcahyd.rules.robots import ALLOW_ALL, Robots
+from parcahyd.rules.robots_patience import stale_robots
 
 __all__ = ["SiteRobots"]
 
@@ -32,6 +33,8 @@ class SiteRobots:
         """None while it is not known whether anything may be asked for."""
         self.fact: RobotsFact | None = None
         """What `rules` were read from, or why there are none."""
+        self._cause: Reason | None = None
+        """Why it could not be read."""
         self._pair = pair
         self._work = work
         self._user_agent = settings.user_agent
@@ -64,20 +67,25 @@ class SiteRobots:
             return target[len(origin) :]
         if fact.status in (RobotsStatus.ERROR, RobotsStatus.UNREACHABLE):
             fact = stale_robots(fact, self._pair.robots, self._work)
+        cause = failed or failure(result)
+        self._cause = None if cause is None else cause.reason
         self._obey(fact)
         self._scribe.robots(self._with_delay(fact), target)
         return ""
 
     def fail(self, local_q: LocalQ, respite: Respite, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17)."""
+        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17).
+
+        When it is tried again depends on why it failed, as with every URL.
+        """
         fact = self.fact
         if fact is None or fact.status is RobotsStatus.AWAITED:
             return
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if local_q:  # Empty when the run is being stopped.
-            self._scribe.no_robots(local_q.pop(), reason, fact.detail, network, now)
-        respite.give(reason, now)
+            self._scribe.no_robots(local_q.pop(), reason, self._cause, fact.detail, network, now)
+        respite.give(reason, now, self._cause)
 
     def errand_answered(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         """Take an answer to the robots.txt that another site asked for."""

@@ -21,6 +21,7 @@ from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, Pair
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind, TableAsk
 from parcahyd.pipeline.crawl_worker.documents import Reading
+from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.table_worth import TableWorth
 from parcahyd.rules.canonical_url import Joiner
 from parcahyd.rules.links import PageLinks
@@ -58,19 +59,8 @@ class Tables:
     """Asked by a visit what to ask for, and told what came of it."""
 
     __slots__ = (
-        *(
-            "_allows",
-            "_alone",
-            "_asked_bundles",
-            "_asked_tables",
-            "_bundled",
-            "_canon",
-            "_eager",
-            "_files",
-            "_may_follow",
-            "_offers",
-        ),
-        *("_probe", "_samples", "_stored", "_tables", "_troubles", "_work"),
+        *("_allows", "_alone", "_asked_bundles", "_asked_tables", "_bundled", "_canon", "_eager", "_files", "_may_follow"),
+        *("_offers", "_probe", "_samples", "_stored", "_tables", "_troubles", "_work"),
         *("is_active", "on_the_wire", "origin", "worth"),
     )
 
@@ -168,6 +158,11 @@ class Tables:
 
     # --- for whoever refreshes by tables of variable information -------------------------------------------------------
 
+    @property
+    def has_offers(self) -> bool:
+        """Whether the site says anything of tables; where it does not, nothing need be asked of it."""
+        return self._offers is not None
+
     def tvi_of(self, path: str) -> str | None:
         """The path on this site where a document's table of variable information is declared to be."""
         return None if self._offers is None else self._offers.tvi_of(path)
@@ -186,8 +181,8 @@ class Tables:
 
     # --- what to ask for -----------------------------------------------------------------------------------------------
 
-    def ask_first(self, waiting: int, now: float) -> Ask | None:
-        """What is asked for before the next page, while so many wait in LocalQ."""
+    def ask_first(self, local_q: LocalQ, now: float) -> Ask | None:
+        """What is asked for before the next page of a LocalQ that is not dry."""
         offers = self._offers
         if offers is None:
             return None
@@ -195,9 +190,11 @@ class Tables:
             path = self._files.pop(0)
             if self.may_ask(path):
                 return Ask(AskKind.TABLE, path, table=TableAsk(), max_bytes=_MAX_FILE)
+        if self._eager == "never" or local_q.first.state == _STORED:
+            return None  # What is stored has its links in the database.
         if self._eager == "always":
             return self._ask_for_bundle(offers, MAX_BUNDLE, now)
-        if self._eager == "auto" and self._work.Scope != "site" and (share := self.worth.share(waiting)):
+        if self._work.Scope != "site" and (share := self.worth.share(len(local_q))):
             return self._ask_for_bundle(offers, share, now)
         return None
 
@@ -209,7 +206,7 @@ class Tables:
 
     def heard(self, ask: Ask, result: DownloadResult) -> None:
         """Any request has ended."""
-        page = ask.item
+        page = ask.item if ask.kind is AskKind.PAGE else None
         if page is not None:
             self.on_the_wire.pop(page.key, None)
         if result.fault is None:
@@ -326,8 +323,11 @@ class Tables:
         from parcahyd.pipeline.crawl_worker.table_links import sample_of
 
         self._tables += 1
-        if len(self._samples) < _MOST_SAMPLES and (self._tables <= _LOOKED_AT or self._tables % _ONE_IN == 0):
-            self._samples[path] = sample_of(table, self.origin)
+        if self._tables > _LOOKED_AT and self._tables % _ONE_IN:
+            return
+        if len(self._samples) >= _MOST_SAMPLES:
+            del self._samples[next(iter(self._samples))]  # The one that waits longest may never come.
+        self._samples[path] = sample_of(table, self.origin)
 
     def _missing(self, ask: Ask, table: TableAsk, offers: Offers, now: float) -> None:
         """It is not there, is no table, or lies elsewhere, which counts as much."""
@@ -341,7 +341,7 @@ class Tables:
 
     def _forget_bundle(self, table: TableAsk) -> None:
         """It did not come: pages that it was for may be asked for their own tables."""
-        if table.bundle is not None:
+        if table.bundle is not None and table.bundle in self._bundled:
             self._bundled.remove(table.bundle)
 
     # --- whether it was true -------------------------------------------------------------------------------------------

@@ -16,9 +16,17 @@ from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl
-from parcahyd.pipeline.crawl_worker.answers import location
+from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import Aside, DocumentReader, Reading, is_sitemap, wish_not_to_be_kept
+from parcahyd.pipeline.crawl_worker.documents import (
+    Aside,
+    DocumentReader,
+    Page,
+    Parts,
+    Reading,
+    is_sitemap,
+    wish_not_to_be_kept,
+)
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
@@ -31,7 +39,7 @@ from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, Sitemap
 from parcahyd.pipeline.crawl_worker.tables import Tables
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
-from parcahyd.rules.canonical_url import Joiner, canonical
+from parcahyd.rules.canonical_url import Joiner
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.host_rules import HostSettings, without_secrets
 from parcahyd.rules.orders import BREADTH_FIRST
@@ -41,12 +49,14 @@ from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import Robots
 
 if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_worker.fragments import Fragments
     from parcahyd.pipeline.crawl_worker.table_links import Told
 
 __all__ = ["Visit"]
 
 _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _NO_LINKS = NewLinks([], [], [])
+_NO_PARTS = Parts()
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
@@ -64,8 +74,10 @@ class Visit:
         documents: DocumentReader,
         emit: Callable[[BufferRecord], None],
         aside: Aside,
+        is_short: Callable[[], bool],
         now: float,
     ) -> None:
+        """`is_short` says whether there is no room now for requests that can be done without."""
         pair = assignment.pair
         self.assignment = assignment
         self.pair = pair
@@ -93,10 +105,15 @@ class Visit:
             self._known.add(url.key)
         self._gate = Gate(pair, work, room.facts, now)
         self._canon = Canon.of(work)
-        self.tables = Tables(pair, work, self._canon, documents.lets_follow)
+        self.tables = Tables(pair, work, self._canon, partial(documents.lets_follow, settings.user_agent))
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
         self._errands = deque(pair.errands)
+        # What must be asked before the next page: tables that documents wait for, documents that tables did not bring.
+        self._urgent: deque[Ask] = deque()
+        self._is_short = is_short
+        self._fragments: Fragments | None = None
+        self._is_stopped = False
         self._local_q = LocalQ(self._sift(pair.urls, now), room)
         self._hints = Hints(self.tables, self._known, room, self._local_q, self._gate.judge, self._scribe, work)
         self._reader.hinted = self._hints.keys
@@ -155,11 +172,23 @@ class Visit:
 
     def stop(self) -> None:
         """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
+        self._is_stopped = True
+        dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
         self._local_q.clear()
         self._errands.clear()
+        self._urgent.clear()
         self._after_table = None
         self.ready = None
         self._pages_left = 0
+        if self._fragments is not None:
+            for page in self._fragments.close(dropped):
+                self._store_at_last(page)
+
+    def _store_at_last(self, page: Page) -> None:
+        try:
+            self._store(*page)
+        except Exception as error:  # As with answers: one bad document never stops a crawl.
+            self._scribe.failure(page.item, DownloadResult(detail=f"{type(error).__name__}: {error}"), _FAULT, page.at)
 
     def close(self) -> None:
         self.stop()
@@ -185,10 +214,11 @@ class Visit:
         self.on_the_wire += 1
         self.requests += 1
         if ask.item is not None:
-            self._pages_left -= 1
-            self._gate.asked(ask.item)
+            if not ask.is_counted:
+                self._pages_left -= 1
+                self._gate.asked(ask.item)
             self._depth_on_the_wire = ask.item.depth
-            if self.tables.is_active:
+            if self.tables.is_active and ask.kind is AskKind.PAGE:
                 self.tables.page_asked(ask.item)
         return ask
 
@@ -196,17 +226,19 @@ class Visit:
         """Those of every request to this host, with the stored document's validators where there are any."""
         if ask.table is not None:
             return without_secrets(self.settings).headers
+        if ask.kind is AskKind.FRAGMENT:
+            return (*without_secrets(self.settings).headers, *self._with_fragments().validators(ask))
         item, headers = ask.item, self.settings.headers
-        if item is None or not (item.etag or item.modified):
+        if item is None or ask.is_whole or not (item.etag or item.modified):
             return headers
-        if item.etag:
-            headers = (*headers, ("If-None-Match", item.etag))
-        return (*headers, ("If-Modified-Since", item.modified)) if item.modified else headers
+        return (*headers, *validating(item.etag, item.modified))
 
     def _next_ask(self, now: float) -> Ask | None:
         if self._errands:
             errand = self._errands.popleft()
             return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
+        if self._urgent:
+            return self._urgent.popleft()
         if self._pages_left <= 0:
             return None
         if self._robots.rules is None:
@@ -221,7 +253,7 @@ class Visit:
         if self._after_table is not None:
             return None
         if self._local_q:
-            return self.tables.ask_first(len(self._local_q), now)
+            return self.tables.ask_first(self._local_q, now)
         busy, connections = self.on_the_wire, self.settings.connections
         if self.pace.delay > 0 or not 0 < busy < connections or not self._room.is_idle:
             return None  # Some page would have to wait for it.
@@ -233,7 +265,7 @@ class Visit:
             self._after_table = None
             return Ask(AskKind.PAGE, after_table.path, after_table)
         while self._local_q:
-            if self._in_order and self.on_the_wire and self._local_q.first_depth > self._depth_on_the_wire:
+            if self._in_order and self.on_the_wire and self._local_q.first.depth > self._depth_on_the_wire:
                 return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
             item = self._local_q.pop()
             if not rules.allows(self.origin + item.path):
@@ -247,8 +279,20 @@ class Visit:
                 self._after_table = item
                 return ask
             else:
-                return Ask(AskKind.PAGE, item.path, item)
+                table = None if item.held is None else self._with_fragments().instead(item, now)
+                return table or Ask(AskKind.PAGE, item.path, item)
         return None
+
+    def _ask_next(self, ask: Ask) -> None:
+        """This is asked before anything else, in the place of what stands in line, if something does."""
+        if self.ready is None:
+            self._urgent.appendleft(ask)
+            return
+        if self.ready.kind is AskKind.PAGE:
+            self._urgent.append(self.ready)
+        else:
+            self._urgent.appendleft(self.ready)
+        self.ready = ask
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
@@ -263,7 +307,9 @@ class Visit:
         if self.tables.is_active or ask.kind is AskKind.ROBOTS:
             self.tables.heard(ask, result)
         if result.fault is DownloadFault.CANCELLED:
-            if ask.item is not None:
+            if ask.kind is AskKind.FRAGMENT:
+                self._fragment_answer(ask, result, None, now)
+            elif ask.item is not None:
                 self._came_to_nothing(ask.item)
             return
         if result.fault is not None and self._is_nobody_home(result):
@@ -296,6 +342,8 @@ class Visit:
     def _take(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         if ask.kind is AskKind.PAGE:
             self._page(ask, result, failed, now)
+        elif ask.kind is AskKind.FRAGMENT:
+            self._fragment_answer(ask, result, failed or failure(result), now)
         elif ask.kind is AskKind.TABLE:
             self._table_answer(ask, result, failed, now)
         elif ask.kind is AskKind.ROBOTS:
@@ -309,17 +357,22 @@ class Visit:
         failed = failed or failure(result)
         if failed is None:
             if result.status in REDIRECTS:
+                if self._fragments is not None:
+                    self._fragments.forget(item)
                 self._redirect(item, result, now)
                 return
             if result.status != 304:
                 self.pages += 1
                 self._document(item, result, now)
                 return
-            if item.etag or item.modified:
+            if (item.etag or item.modified) and not ask.is_whole:
                 self.pages += 1
-                self._scribe.unchanged(item, result, now)
+                facts = (None, False) if self._fragments is None else self._fragments.unchanged(item, now)
+                self._scribe.unchanged(item, result, now, *facts)
                 return
             failed = _UNASKED_304
+        if self._fragments is not None:
+            self._fragments.forget(item)
         self._came_to_nothing(item)
         if failed.event is Event.MISSING and result.body:
             self._gate.observe(item.path, result.body, result.status)
@@ -369,16 +422,41 @@ class Visit:
         return ""
 
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
-        """Take the links of a document that was read, and give its record away."""
-        url, links = self.origin + item.path, reading.links
-        asked = self._documents.heed(links, result.headers, url, now)
+        """A document was read: it is stored, or waits for its table."""
+        links = reading.links
+        asked = self._documents.heed(links, result.headers, self.origin + item.path, self.settings.user_agent, now)
         if links is not None and (links.tables or self.tables.expects):
             self._hints.document_came(item, links, now)
+        parts = _NO_PARTS
+        if self.tables.has_offers or self._fragments is not None:
+            page = Page(item, result, media_type, reading, asked, now)
+            table = self._with_fragments().wait(page, now)
+            if table is not None:
+                self._ask_next(table)
+                return
+            parts = self._with_fragments().parts(page, now)
+        self._store(item, result, media_type, reading, asked, now, parts)
+
+    def _store(
+        self,
+        item: DueUrl,
+        result: DownloadResult,
+        media_type: str,
+        reading: Reading,
+        asked: Directive,
+        now: float,
+        parts: Parts = _NO_PARTS,
+    ) -> None:
+        """Take the links of a document, and give its record away."""
+        url, links = self.origin + item.path, reading.links
         new = _NO_LINKS
         # An index may name indexes without end: those that are this far from robots.txt lead no further.
         is_followed = not reading.sitemaps or item.depth + 1 < SITEMAP_LEVELS
         if links is not None and is_followed and not (asked and asked & Directive.NOFOLLOW):
-            new = self._reader.read(url, links, self._work.Embedded)
+            found = links
+            if parts.before is not None:
+                found = self._documents.newer_links(links, parts.before, media_type, reading.charset)
+            new = self._reader.read(url, found, self._work.Embedded)
             self._enqueue(self._hints.without(new.internal), item.depth + 1)
         if reading.sitemaps and is_followed:
             self._sitemaps.note(Joiner(url).join(location) for location in reading.sitemaps)
@@ -394,6 +472,7 @@ class Visit:
             refused=tuple(new.refused),
             reading=reading,
             wish=wish_not_to_be_kept(asked) if asked else None,
+            parts=parts,
         )
         for member in reading.members:
             if not member.skipped:
@@ -401,10 +480,12 @@ class Visit:
 
     def _ask_for_sitemaps(self, robots: Robots) -> None:
         """The sitemaps that robots.txt names stand before everything else in LocalQ: what they list is known early then."""
-        for path in reversed(self._sitemaps.note(map(canonical, robots.sitemaps))):
+        # The protocol asks for whole URLs; not every author has heard of that.
+        for path in reversed(self._sitemaps.note(map(Joiner(f"{self.origin}/robots.txt").join, robots.sitemaps))):
             key = self._reader.is_new_path(path)
             if key is not None and self._known.is_whole:
                 self._local_q.put(DueUrl(key, path), first=True)
+        self._local_q.sort(lambda url: url.path not in self._sitemaps)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
@@ -463,6 +544,39 @@ class Visit:
         next_page = self.ready.item if self.ready is not None else self._after_table
         waiting = [*self._local_q] if next_page is None else [next_page, *self._local_q]
         self._hints.table_came(ask, told, waiting, self._pages_left, now)
+
+    # --- tables of variable information -------------------------------------------------------------------------------
+
+    def _with_fragments(self) -> Fragments:
+        """Made when it is first needed: nearly all sites have no tables."""
+        if self._fragments is None:
+            from parcahyd.pipeline.crawl_worker.fragments import Fragments
+
+            self._fragments = Fragments(self.origin, self.tables, self._work.MaxBytes, self._allows, self._is_short)
+        return self._fragments
+
+    def _allows(self, path: str) -> bool:
+        rules = self._robots.rules
+        return rules is not None and rules.allows(self.origin + path)
+
+    def _fragment_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        item = ask.item
+        assert item is not None  # noqa: S101 - every ask for a table has its document's item
+        step = self._with_fragments().answered(ask, result, failed, now)
+        if step.page is not None:
+            self._store(*step.page, step.parts)
+        elif step.ask is not None and not self._is_stopped:
+            self._ask_next(step.ask)
+        elif step.document is not None:
+            self.pages += 1
+            self._document(item, step.document, now)
+        elif step.is_fresh:
+            self.pages += 1
+            self._scribe.fresh(item, step.table, step.etag, step.modified, now)
+        else:
+            self._came_to_nothing(item)
+            if step.failed is not None:
+                self._failure(item, result, step.failed, now)
 
     # --- robots.txt ----------------------------------------------------------------------------------------------------
 

@@ -150,6 +150,7 @@ class CrawlWorker:
             self._documents,
             self._emit,
             lambda read, then: self._read_aside(visit, read, then),
+            self._is_short,
             now,
         )
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
@@ -167,6 +168,11 @@ class CrawlWorker:
             visit.stop()
         self._go_on(visit, now)
 
+    def _is_short(self) -> bool:
+        """Whether pages would have to wait for requests that can be done without: records are not taken, or others need the
+        connections."""
+        return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
+
     def _go_on(self, visit: Visit, now: float) -> None:
         """Put the visit in line if it has something to ask, or end it."""
         if visit.ready is None:
@@ -177,15 +183,17 @@ class CrawlWorker:
 
     def _start(self, visit: Visit) -> None:
         ask = visit.started()
-        is_page = ask.kind is AskKind.PAGE
+        is_page, is_fragment = ask.kind is AskKind.PAGE, ask.kind is AskKind.FRAGMENT
         request = DownloadRequest(
             url=visit.origin + ask.path,
             address=visit.address,
             port=visit.pair.port,
             headers=visit.headers(ask),
             max_bytes=self._work.MaxBytes if is_page else ask.max_bytes,
-            options=visit.settings.options if ask.table is None else without_secrets(visit.settings).options,
-            cut=not is_page,
+            options=visit.settings.options
+            if ask.table is None and not is_fragment
+            else without_secrets(visit.settings).options,
+            cut=not is_page and not is_fragment,
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3

@@ -3,7 +3,7 @@
 A URL is dated when it names a year with a month (`/2031/05/`, `date=2031-05-12`, `20310512`), a `year=2031`, or seconds since
 1970 in a parameter that is called after time. What stands before the date is the run that it belongs to. A run that has shown
 a date near today is a calendar's, and its dates far from today are refused; far dates alone are not: `/parts/2100-12` may be
-anything.
+anything. Where numbers that are no dates stand in the same place (`/story/201273`), those that look like dates are numbers too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _MOST_DATES = 4
 """Of one URL; more are not looked at."""
 
 _DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
 _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
 
@@ -44,7 +45,7 @@ NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name,
 class Calendars:
     """Judges the dates in URLs of one site. `running` outlives the visit: runs that have been stopped."""
 
-    __slots__ = ("_first", "_last", "_latest", "_near", "running")
+    __slots__ = ("_counted", "_first", "_has_digits", "_last", "_latest", "_near", "_numbers", "running")
 
     def __init__(self, now: float, years_ahead: int, years_back: int, running: Iterable[int] = ()) -> None:
         year = 1970 + int(now // _YEAR)
@@ -53,8 +54,14 @@ class Calendars:
         self._near: set[int] = set()
         self._latest: str | None = None
         """What stood before the latest date near today: mostly the same again."""
+        self._numbers: set[int] = set()
+        """Runs of numbers that are no dates."""
+        self._counted: str | None = None
+        """What stood before the latest of these."""
         self.running = set(running)
         """Numbers of what stands before the dates."""
+        self._has_digits = bool(self.running)
+        """A date was met that is written in digits alone, or may have been."""
 
     def refuses(self, path: str, has_name: bool, holding: Holding) -> bool:
         """Whether the path is too far down a run of dates; `has_name` says that a parameter is called after time.
@@ -64,9 +71,11 @@ class Calendars:
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
         for found in islice(_DATE.finditer(path), _MOST_DATES):
-            start = found.start()
-            if not path[start - 1].isalnum() and self._is_far(int(found[0][:4]), path[:start], holding):
+            start, date = found.start(), found[0]
+            if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], holding, date.isdigit()):
                 return True
+        if self._has_digits:
+            self._count(path, holding)
         if has_name:
             for found in islice(_named().finditer(path), _MOST_DATES):
                 year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
@@ -74,17 +83,30 @@ class Calendars:
                     return True
         return False
 
-    def _is_far(self, year: int, before: str, holding: Holding) -> bool:
+    def _count(self, path: str, holding: Holding) -> None:
+        """Notes what stands before numbers that are no dates."""
+        for found in islice(_NUMBER.finditer(path), _MOST_DATES):
+            before = path[: found.start()]
+            if before != self._counted and not _DATE.fullmatch(found[0]):
+                self._counted = before
+                run = zlib.crc32(numbered(before).encode())
+                if run not in self._numbers and holding.take():
+                    self._numbers.add(run)
+                    self.running.discard(run)
+
+    def _is_far(self, year: int, before: str, holding: Holding, is_number: bool = False) -> bool:
+        """Whether a date ends its run; `is_number`: it is written in digits alone."""
         is_near = self._first <= year <= self._last
         if is_near and before == self._latest:
             return False
         run = zlib.crc32(numbered(before).encode())
         if is_near:
             self._latest = before
+            self._has_digits = self._has_digits or is_number
             if run not in self._near and holding.take():
                 self._near.add(run)
             return False
-        if run not in self._near and run not in self.running:
+        if (run not in self._near and run not in self.running) or (is_number and run in self._numbers):
             return False
         if len(self.running) < _MOST_RUNS:
             self.running.add(run)

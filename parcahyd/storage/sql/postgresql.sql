@@ -45,6 +45,7 @@ CREATE TABLE sites (
     pages BIGINT DEFAULT 0 NOT NULL,
     bytes BIGINT DEFAULT 0 NOT NULL,
     requests BIGINT DEFAULT 0 NOT NULL,
+    lastmod_trust INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (id),
     UNIQUE (host, scheme, port)
 );
@@ -89,6 +90,8 @@ CREATE TABLE urls (
     change_weight DOUBLE PRECISION,
     change_span DOUBLE PRECISION,
     change_restless DOUBLE PRECISION,
+    lastmod DOUBLE PRECISION,
+    lastmod_read DOUBLE PRECISION,
     detail TEXT,
     PRIMARY KEY (site_id, key)
 );
@@ -139,10 +142,28 @@ CREATE TABLE volatile (
     region INTEGER NOT NULL,
     "offset" BIGINT NOT NULL,
     content BYTEA NOT NULL,
+    id TEXT DEFAULT '' NOT NULL,
+    length BIGINT,
     PRIMARY KEY (fetch_id, region)
 );
 
 ALTER TABLE volatile ALTER COLUMN "content" SET STORAGE EXTERNAL;
+
+CREATE TABLE tvis (
+    fetch_id BIGINT NOT NULL,
+    etag TEXT DEFAULT '' NOT NULL,
+    modified TEXT DEFAULT '' NOT NULL,
+    refresh BIGINT DEFAULT 0 NOT NULL,
+    merges INTEGER DEFAULT 0 NOT NULL,
+    PRIMARY KEY (fetch_id)
+);
+
+CREATE TABLE learned (
+    fetch_id BIGINT NOT NULL,
+    skeleton_sha256 BYTEA NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (fetch_id)
+);
 
 CREATE TABLE links (
     document_id BIGINT NOT NULL,
@@ -182,7 +203,7 @@ CREATE INDEX ix_errands_site_id ON errands (site_id);
 -- migrations.our_tables ()
 SELECT pg_tables.tablename AS name
 FROM pg_tables
-WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'urls', 'volatile') ORDER BY name;
+WHERE pg_tables.schemaname = current_schema() AND pg_tables.tablename IN ('documents', 'errands', 'fetches', 'learned', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'tvis', 'urls', 'volatile') ORDER BY name;
 
 -- migrations.version ()
 SELECT schema_version.version
@@ -326,11 +347,11 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (firsts, seconds)
-SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls.key, urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM urls
 WHERE (urls.site_id, urls.key) > (%s, %s) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%%#%%' ORDER BY urls.site_id, urls.key
  LIMIT %s::INTEGER OFFSET 0;
@@ -353,6 +374,17 @@ UPDATE urls SET seed=true WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIG
 -- page_batch.count (more_urls, more_pages, more_bytes, site)
 UPDATE sites SET urls=(sites.urls + %s::BIGINT), pages=(sites.pages + %s::BIGINT), bytes=(sites.bytes + %s::BIGINT) WHERE sites.id = %s::BIGINT;
 
+-- lastmod_rows.trust_of (site)
+SELECT sites.lastmod_trust
+FROM sites
+WHERE sites.id = %s::BIGINT;
+
+-- lastmod_rows.set_trust (trust, site)
+UPDATE sites SET lastmod_trust=%s::INTEGER WHERE sites.id = %s::BIGINT;
+
+-- lastmod_rows.note (due, said, read, site, place)
+UPDATE urls SET due_at=%s, lastmod=%s, lastmod_read=%s WHERE urls.site_id = %s::BIGINT AND urls.key = %s::BIGINT AND urls.state = 1;
+
 -- document_rows.by_df (dfs)
 SELECT documents.sha256, documents.id
 FROM documents
@@ -370,12 +402,6 @@ INSERT INTO summaries (document_id, content) VALUES (%s::BIGINT, %s);
 
 -- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
 INSERT INTO fetches (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length) VALUES (%s::BIGINT, %s::BIGINT, %s::BIGINT, %s, %s::INTEGER, %s::VARCHAR, %s, %s::VARCHAR, %s::BIGINT, %s, %s::BIGINT);
-
--- document_rows.redirects (ids)
-SELECT fetches.id, fetches.redirect
-FROM fetches
-WHERE fetches.id IN (SELECT each_ids.value
-FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 
 -- document_rows.history (firsts, seconds)
 SELECT fetches.site_id, fetches.key, fetches.id, fetches.document_id
@@ -401,8 +427,58 @@ DELETE FROM links WHERE links.document_id = %s::BIGINT;
 -- document_rows.delete_fetch (fetch)
 DELETE FROM fetches WHERE fetches.id = %s::BIGINT;
 
+-- document_rows.delete_tvi (fetch)
+DELETE FROM tvis WHERE tvis.fetch_id = %s::BIGINT;
+
+-- document_rows.delete_learned (fetch)
+DELETE FROM learned WHERE learned.fetch_id = %s::BIGINT;
+
 -- document_rows.delete_volatile (fetch)
 DELETE FROM volatile WHERE volatile.fetch_id = %s::BIGINT;
+
+-- version_rows.of (ids)
+SELECT fetches.id, fetches.redirect, fetches.sha256, fetches.length, fetches.document_id, tvis.fetch_id AS tvi, learned.skeleton_sha256, learned.content
+FROM fetches LEFT OUTER JOIN tvis ON tvis.fetch_id = fetches.id LEFT OUTER JOIN learned ON learned.fetch_id = fetches.id
+WHERE fetches.id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- version_rows.with_table (firsts, seconds)
+SELECT urls.site_id, urls.key, urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, documents.media_type, documents.charset, fetches.headers, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
+FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key JOIN tvis ON tvis.fetch_id = urls.fetch_id JOIN fetches ON fetches.id = urls.fetch_id JOIN documents ON documents.id = urls.document_id;
+
+-- version_rows.document (document)
+SELECT documents.body, documents.length
+FROM documents
+WHERE documents.id = %s::BIGINT;
+
+-- version_rows.regions (fetch)
+SELECT volatile.id, volatile."offset", volatile.length, volatile.content
+FROM volatile
+WHERE volatile.fetch_id = %s::BIGINT ORDER BY volatile.region;
+
+-- version_rows.users (document, most)
+SELECT fetches.id
+FROM fetches
+WHERE fetches.document_id = %s::BIGINT
+ LIMIT %s::INTEGER OFFSET 0;
+
+-- version_rows.insert_volatile (fetch_id, region, offset, content, id, length)
+INSERT INTO volatile (fetch_id, region, "offset", content, id, length) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s, %s::VARCHAR, %s::BIGINT);
+
+-- version_rows.move (document, fetch)
+UPDATE fetches SET document_id=%s::BIGINT WHERE fetches.id = %s::BIGINT;
+
+-- version_rows.insert_tvi (fetch_id, etag, modified, refresh, merges)
+INSERT INTO tvis (fetch_id, etag, modified, refresh, merges) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::BIGINT, %s::INTEGER);
+
+-- version_rows.learned (ids)
+SELECT learned.fetch_id, fetches.document_id, fetches.length, learned.skeleton_sha256, learned.content
+FROM learned JOIN fetches ON fetches.id = learned.fetch_id
+WHERE learned.fetch_id IN (SELECT each_ids.value
+FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
+
+-- version_rows.insert_learned (fetch_id, skeleton_sha256, content)
+INSERT INTO learned (fetch_id, skeleton_sha256, content) VALUES (%s::BIGINT, %s, %s);
 
 -- bad_batch.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail)
 INSERT INTO urls (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s, %s::INTEGER, %s, %s, %s::INTEGER, %s::INTEGER, %s, %s::VARCHAR);
@@ -421,6 +497,11 @@ UPDATE sites SET robots_status=%s::VARCHAR, robots_fetched_at=%s, robots_expires
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=%s WHERE sites.id = %s::BIGINT;
+
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = %s::BIGINT;
 
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = %s::BIGINT;

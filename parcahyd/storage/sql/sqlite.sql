@@ -45,6 +45,7 @@ CREATE TABLE sites (
     pages BIGINT DEFAULT 0 NOT NULL,
     bytes BIGINT DEFAULT 0 NOT NULL,
     requests BIGINT DEFAULT 0 NOT NULL,
+    lastmod_trust INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (id),
     UNIQUE (host, scheme, port)
 );
@@ -89,6 +90,8 @@ CREATE TABLE urls (
     change_weight DOUBLE,
     change_span DOUBLE,
     change_restless DOUBLE,
+    lastmod DOUBLE,
+    lastmod_read DOUBLE,
     detail TEXT,
     PRIMARY KEY (site_id, "key")
 )
@@ -138,7 +141,25 @@ CREATE TABLE volatile (
     region INTEGER NOT NULL,
     "offset" BIGINT NOT NULL,
     content BLOB NOT NULL,
+    id TEXT DEFAULT '' NOT NULL,
+    length BIGINT,
     PRIMARY KEY (fetch_id, region)
+);
+
+CREATE TABLE tvis (
+    fetch_id INTEGER NOT NULL,
+    etag TEXT DEFAULT '' NOT NULL,
+    modified TEXT DEFAULT '' NOT NULL,
+    refresh BIGINT DEFAULT 0 NOT NULL,
+    merges INTEGER DEFAULT 0 NOT NULL,
+    PRIMARY KEY (fetch_id)
+);
+
+CREATE TABLE learned (
+    fetch_id INTEGER NOT NULL,
+    skeleton_sha256 BLOB NOT NULL,
+    content BLOB NOT NULL,
+    PRIMARY KEY (fetch_id)
 );
 
 CREATE TABLE links (
@@ -176,7 +197,7 @@ CREATE INDEX ix_errands_site_id ON errands (site_id);
 -- migrations.our_tables ()
 SELECT sqlite_master.name
 FROM sqlite_master
-WHERE sqlite_master.type = 'table' AND sqlite_master.name IN ('documents', 'errands', 'fetches', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'urls', 'volatile') ORDER BY sqlite_master.name;
+WHERE sqlite_master.type = 'table' AND sqlite_master.name IN ('documents', 'errands', 'fetches', 'learned', 'links', 'pauses', 'runs', 'schema_version', 'seeds', 'sites', 'summaries', 'tvis', 'urls', 'volatile') ORDER BY sqlite_master.name;
 
 -- migrations.version ()
 SELECT schema_version.version
@@ -321,12 +342,12 @@ SELECT count(*) AS count_1
 FROM seeds;
 
 -- histories.of (pairs)
-SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
 FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key";
 
 -- histories.page (site, after, most)
-SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless
+SELECT urls.site_id, urls."key", urls.state, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM urls
 WHERE (urls.site_id, urls."key") > (?, ?) AND (urls.fetch_id IS NOT NULL OR urls.state = 1) AND urls.path NOT LIKE '%#%' ORDER BY urls.site_id, urls."key"
  LIMIT ? OFFSET 0;
@@ -349,6 +370,17 @@ UPDATE urls SET seed=1 WHERE urls.site_id = ? AND urls."key" = ? AND urls.path =
 -- page_batch.count (more_urls, more_pages, more_bytes, site)
 UPDATE sites SET urls=(sites.urls + ?), pages=(sites.pages + ?), bytes=(sites.bytes + ?) WHERE sites.id = ?;
 
+-- lastmod_rows.trust_of (site)
+SELECT sites.lastmod_trust
+FROM sites
+WHERE sites.id = ?;
+
+-- lastmod_rows.set_trust (trust, site)
+UPDATE sites SET lastmod_trust=? WHERE sites.id = ?;
+
+-- lastmod_rows.note (due, said, read, site, place)
+UPDATE urls SET due_at=?, lastmod=?, lastmod_read=? WHERE urls.site_id = ? AND urls."key" = ? AND urls.state = 1;
+
 -- document_rows.by_df (dfs)
 SELECT documents.sha256, documents.id
 FROM documents
@@ -366,12 +398,6 @@ INSERT INTO summaries (document_id, content) VALUES (?, ?);
 
 -- document_rows.insert_fetch (id, site_id, key, at, status, address, headers, redirect, document_id, sha256, length)
 INSERT INTO fetches (id, site_id, "key", at, status, address, headers, redirect, document_id, sha256, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- document_rows.redirects (ids)
-SELECT fetches.id, fetches.redirect
-FROM fetches
-WHERE fetches.id IN (SELECT each_ids.value
-FROM json_each(?) AS each_ids);
 
 -- document_rows.history (pairs)
 SELECT fetches.site_id, fetches."key", fetches.id, fetches.document_id
@@ -398,8 +424,59 @@ DELETE FROM links WHERE links.document_id = ?;
 -- document_rows.delete_fetch (fetch)
 DELETE FROM fetches WHERE fetches.id = ?;
 
+-- document_rows.delete_tvi (fetch)
+DELETE FROM tvis WHERE tvis.fetch_id = ?;
+
+-- document_rows.delete_learned (fetch)
+DELETE FROM learned WHERE learned.fetch_id = ?;
+
 -- document_rows.delete_volatile (fetch)
 DELETE FROM volatile WHERE volatile.fetch_id = ?;
+
+-- version_rows.of (ids)
+SELECT fetches.id, fetches.redirect, fetches.sha256, fetches.length, fetches.document_id, tvis.fetch_id AS tvi, learned.skeleton_sha256, learned.content
+FROM fetches LEFT OUTER JOIN tvis ON tvis.fetch_id = fetches.id LEFT OUTER JOIN learned ON learned.fetch_id = fetches.id
+WHERE fetches.id IN (SELECT each_ids.value
+FROM json_each(?) AS each_ids);
+
+-- version_rows.with_table (pairs)
+SELECT urls.site_id, urls."key", urls.fetch_id, urls.document_id, fetches.sha256, length(documents.body) AS size, documents.media_type, documents.charset, fetches.headers, tvis.etag, tvis.modified, tvis.refresh, tvis.merges
+FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"
+FROM json_each(?) AS each_pair) AS pair JOIN urls ON urls.site_id = pair.site_id AND urls."key" = pair."key" JOIN tvis ON tvis.fetch_id = urls.fetch_id JOIN fetches ON fetches.id = urls.fetch_id JOIN documents ON documents.id = urls.document_id;
+
+-- version_rows.document (document)
+SELECT documents.body, documents.length
+FROM documents
+WHERE documents.id = ?;
+
+-- version_rows.regions (fetch)
+SELECT volatile.id, volatile."offset", volatile.length, volatile.content
+FROM volatile
+WHERE volatile.fetch_id = ? ORDER BY volatile.region;
+
+-- version_rows.users (document, most)
+SELECT fetches.id
+FROM fetches
+WHERE fetches.document_id = ?
+ LIMIT ? OFFSET 0;
+
+-- version_rows.insert_volatile (fetch_id, region, offset, content, id, length)
+INSERT INTO volatile (fetch_id, region, "offset", content, id, length) VALUES (?, ?, ?, ?, ?, ?);
+
+-- version_rows.move (document, fetch)
+UPDATE fetches SET document_id=? WHERE fetches.id = ?;
+
+-- version_rows.insert_tvi (fetch_id, etag, modified, refresh, merges)
+INSERT INTO tvis (fetch_id, etag, modified, refresh, merges) VALUES (?, ?, ?, ?, ?);
+
+-- version_rows.learned (ids)
+SELECT learned.fetch_id, fetches.document_id, fetches.length, learned.skeleton_sha256, learned.content
+FROM learned JOIN fetches ON fetches.id = learned.fetch_id
+WHERE learned.fetch_id IN (SELECT each_ids.value
+FROM json_each(?) AS each_ids);
+
+-- version_rows.insert_learned (fetch_id, skeleton_sha256, content)
+INSERT INTO learned (fetch_id, skeleton_sha256, content) VALUES (?, ?, ?);
 
 -- bad_batch.insert (site_id, key, path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail)
 INSERT INTO urls (site_id, "key", path, state, reason, depth, hops, seed, priority, first_seen, due_at, tries, status, checked_at, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
@@ -418,6 +495,11 @@ UPDATE sites SET robots_status=?, robots_fetched_at=?, robots_expires_at=?, robo
 
 -- errand_rows.set_augmentation (offers, site)
 UPDATE sites SET augmentation=? WHERE sites.id = ?;
+
+-- errand_rows.last_copy (site)
+SELECT sites.robots_text, sites.robots_failing_since, sites.robots_delay
+FROM sites
+WHERE sites.id = ?;
 
 -- errand_rows.delete (site)
 DELETE FROM errands WHERE errands.asker = ?;

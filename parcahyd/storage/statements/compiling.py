@@ -15,6 +15,7 @@ from parcahyd.storage.statements import (
     due_urls,
     errand_rows,
     histories,
+    lastmod_rows,
     leases,
     migrations,
     page_batch,
@@ -23,6 +24,7 @@ from parcahyd.storage.statements import (
     seed_rows,
     site_rows,
     url_rows,
+    version_rows,
     writer,
 )
 from parcahyd.storage.statements.definition import Definition
@@ -39,7 +41,9 @@ _PARTS: tuple[tuple[str, Callable[[Idiom], dict[str, Definition]]], ...] = (
     ("seed_rows", seed_rows.definitions),
     ("histories", histories.definitions),
     ("page_batch", page_batch.definitions),
+    ("lastmod_rows", lastmod_rows.definitions),
     ("document_rows", document_rows.definitions),
+    ("version_rows", version_rows.definitions),
     ("bad_batch", bad_batch.definitions),
     ("errand_rows", errand_rows.definitions),
     ("leases", leases.definitions),

@@ -1,4 +1,4 @@
-"""The statements of documents, fetches, links and volatile regions."""
+"""The statements of documents, fetches and links, and of what goes with a fetch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, delete, exists, select
 
 from parcahyd.storage.statements.definition import Definition, inserting
 from parcahyd.storage.statements.idioms import Idiom
-from parcahyd.storage.tables import documents, fetches, links, summaries, volatile
+from parcahyd.storage.tables import documents, fetches, learned, links, summaries, tvis, volatile
 
 __all__ = ["definitions"]
 
@@ -20,7 +20,6 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         "insert_links": inserting(links),
         "insert_summary": inserting(summaries),
         "insert_fetch": inserting(fetches),
-        "redirects": Definition(select(fetches.c.id, fetches.c.redirect).where(fetches.c.id.in_(idiom.numbers("ids"))), "ids"),
         "history": Definition(
             select(fetches.c.site_id, fetches.c.key, fetches.c.id, fetches.c.document_id)
             .join_from(pair, fetches, (fetches.c.site_id == pair.c.site_id) & (fetches.c.key == pair.c.key))
@@ -32,5 +31,7 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         "delete_summary": Definition(delete(summaries).where(summaries.c.document_id == bindparam("document")), "document"),
         "delete_links": Definition(delete(links).where(links.c.document_id == bindparam("document")), "document"),
         "delete_fetch": Definition(delete(fetches).where(fetches.c.id == bindparam("fetch")), "fetch"),
+        "delete_tvi": Definition(delete(tvis).where(tvis.c.fetch_id == bindparam("fetch")), "fetch"),
+        "delete_learned": Definition(delete(learned).where(learned.c.fetch_id == bindparam("fetch")), "fetch"),
         "delete_volatile": Definition(delete(volatile).where(volatile.c.fetch_id == bindparam("fetch")), "fetch"),
     }

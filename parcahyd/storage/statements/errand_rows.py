@@ -40,6 +40,9 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         "set_augmentation": Definition(
             update(sites).where(this_site).values(augmentation=bindparam("offers")), "offers", "site"
         ),
+        "last_copy": Definition(
+            select(sites.c.robots_text, sites.c.robots_failing_since, sites.c.robots_delay).where(this_site), "site"
+        ),
         "delete": Definition(delete(errands).where(errands.c.asker == bindparam("site")), "site"),
         "insert": inserting(errands),
         "of_sites": Definition(

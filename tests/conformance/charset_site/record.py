@@ -81,7 +81,9 @@ def observe(chromium: str) -> tuple[str, dict[str, dict[str, Any]]]:
     """The browser's version, and what it sees. Raises ImportError without playwright."""
     playwright = import_module("playwright.sync_api")
     with _served() as origin, playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = running.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
         try:
             return browser.version, observed_from(browser, origin)
         finally:

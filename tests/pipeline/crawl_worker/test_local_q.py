@@ -21,7 +21,7 @@ def test_the_shallow_come_first_and_others_behind() -> None:
     queue.put(url(4))
     queue.put(url(5), first=True)
     assert paths(queue) == ["/5", "/2", "/3", "/1", "/4"]
-    assert (len(queue), queue.first_depth, room.urls) == (5, 0, 5)
+    assert (len(queue), queue.first.depth, room.urls) == (5, 0, 5)
     first = queue.pop()
     assert room.urls == 6
     queue.put_back(first)

@@ -89,6 +89,12 @@ def test_a_table_is_asked_for_before_its_page_but_not_of_what_is_stored() -> Non
     assert again.paths() == ["/robots.txt", "/2.html"]
 
 
+def test_a_visit_to_what_is_stored_asks_for_no_bundle() -> None:
+    world = World(chain(3), eager())
+    world.visit(urls=tuple(DueUrl(key_of(f"/{n}.html"), f"/{n}.html", state=State.STORED, etag='"v0"') for n in range(3)))
+    assert sorted(world.paths()) == ["/0.html", "/1.html", "/2.html", "/robots.txt"]
+
+
 @pytest.mark.parametrize("settings", [{"MaxDepth": 5}, {"Order": "fair"}, {"Eager": "never"}])
 def test_where_links_are_of_no_use_early_nothing_is_asked_for(settings: dict[str, object]) -> None:
     world = World(chain(3), eager(**settings))

@@ -242,15 +242,16 @@ def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason", "blank"),
+    ("answer", "reason", "blank", "first_wait"),
     [
-        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True),
-        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True),
-        (DownloadResult(500), Reason.ROBOTS_ERROR, False),
-        (DownloadResult(429), Reason.ROBOTS_ERROR, False),
+        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(fault=DownloadFault.TLS), Reason.ROBOTS_UNREACHABLE, True, 30),
+        (DownloadResult(500), Reason.ROBOTS_ERROR, False, 1),
+        (DownloadResult(429), Reason.ROBOTS_ERROR, False, 1),
     ],
 )
-def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool) -> None:
+def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool, first_wait: int) -> None:
     world = World({"/robots.txt": answer, "/": page(), "/a": page()})
     world.visit("/", "/a")
     assert world.paths() == ["/robots.txt"]
@@ -259,6 +260,9 @@ def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool) 
         ("/", State.FAILED, reason.word, blank)
     ]
     over = world.of(VisitOver)[0]
+    least = first_wait * WorkConf().RetryDelay
+    assert min(over.not_before, bad[0].due_at) >= world.time + least
+    assert max(over.not_before, bad[0].due_at) <= world.time + 1.3 * least
     assert over.not_before > world.time
     assert over.reason == (Reason.ASKED_TO_WAIT if answer.status == 429 else reason).word
     assert over.addresses == (() if blank else (ADDRESS,))

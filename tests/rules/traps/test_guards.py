@@ -146,6 +146,25 @@ def test_numbers_that_look_like_far_dates_are_no_calendar() -> None:
         assert one.judge(path) is None, path
 
 
+def test_numbers_among_which_some_look_like_dates_are_no_calendar() -> None:
+    one = guards()
+    numbers = range(150_000, 260_000, 7)
+    refused = [number for number in numbers if one.judge(f"/story/{number}?ref=20") is not None]
+    assert refused == []
+    assert one.judge("/story/20991231") is None
+    assert one.encode() == b""
+
+
+def test_a_run_that_turns_out_to_be_numbers_goes_on() -> None:
+    one = guards()
+    assert one.judge("/story/202605") is None
+    assert one.judge("/story/215106") is Reason.CALENDAR
+    assert one.judge("/story/202613") is None
+    assert one.judge("/story/215107") is None
+    assert one.judge("/events/2026-05") is None
+    assert one.judge("/events/2151-05") is Reason.CALENDAR
+
+
 def test_a_calendar_that_was_stopped_stays_stopped() -> None:
     one = guards()
     assert [one.judge(f"/c/{year}/01") for year in (2026, 2031, 2032)] == [None, None, Reason.CALENDAR]

@@ -1,0 +1,162 @@
+"""Scanned tags, each read once: nearly every tag of a document stood on the one before it.
+
+A tag is known by its *key*, which is its one line of the table of links. A document's keys joined are its table then, and what
+a key leads to is looked up only where a visit has not met it. Tags that bring nothing have the empty key. Where a line does
+not say everything (a base, a form, words to robots, links to tables, several lines, a line that means something else in another
+tag), the key is `MARK` and the tag as it stands, and the document is looked at more closely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from html import unescape
+from typing import NamedTuple
+
+from parcahyd.rules.link_scanner import REFERENCE
+from parcahyd.rules.link_tags import CARRIERS, Carrier, Sink
+
+__all__ = ["MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of"]
+
+MARK = b"\0"
+"""With which the keys begin that are no lines; scanned documents have no such byte."""
+
+_SLASH = ord("/")
+_MOST_KNOWN = 40_000
+_LONGEST_KNOWN = 600
+
+
+class Found(NamedTuple):
+    """What one tag brings."""
+
+    follow: tuple[str, ...]
+    embedded: tuple[str, ...]
+    lines: bytes
+    """Its lines of the table, each ended by LF."""
+    hangs_on_page: bool = False
+    """A reference is empty or begins with a query: what it leads to depends on more than the document's directory."""
+    base: str | None = None
+    opens_form: bool = False
+    robots: tuple[tuple[str, str], ...] = ()
+    """Name and content of a meta that may speak to robots."""
+    tables: tuple[tuple[str, str], ...] = ()
+    """Relation and reference of a link to tables."""
+
+
+NOTHING = Found((), (), b"")
+_new_found: Callable[[tuple[object, ...]], Found] = partial(tuple.__new__, Found)  # A third of the time of calling it.
+
+
+class KnownTags(dict[bytes, bytes]):
+    """By tag as it stands: its key. Tags that are not known are read when they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew; what was handed out stays as it is."""
+        self.clear()
+        self.found: dict[bytes, Found] = {b"": NOTHING}
+        """By key."""
+        self.hollow: dict[bytes, Found] = {}
+        """By tag: those with an empty reference only, which means something in a document with a base."""
+
+    @property
+    def is_full(self) -> bool:
+        return len(self) > _MOST_KNOWN or len(self.found) > _MOST_KNOWN
+
+    def __missing__(self, raw: bytes) -> bytes:
+        if _IS_PLAIN(raw):
+            href = raw[1:].decode("ascii")
+            if "&" in href:
+                href = unescape(href)
+            key = f"a\t{href}\n".encode()
+            self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, (), ()))
+        else:
+            key = self._key(raw, _found_in(raw))
+        if len(raw) <= _LONGEST_KNOWN:
+            self[raw] = key
+        return key
+
+    def _key(self, raw: bytes, found: Found) -> bytes:
+        is_hollow = "" in found.follow or "" in found.embedded
+        is_rare = found.base is not None or found.opens_form or found.robots or found.tables
+        key = found.lines
+        if is_rare or key.count(b"\n") > 1 or (key and (is_hollow or self.found.setdefault(key, found) != found)):
+            key = MARK + raw
+            self.found[key] = found
+        elif is_hollow:
+            self.hollow[raw] = found
+        return key
+
+
+_IS_PLAIN = re.compile(rb"\"[!-~]{1,1000}").fullmatch
+_HANGING = frozenset(("", "?"))
+
+
+def hangs(href: str) -> bool:
+    """Whether what the reference leads to depends on more than the document's directory."""
+    return href[:1] in _HANGING
+
+
+def lines_of(sink: Sink) -> bytes:
+    """Every link once, as the table has it."""
+    return ("\n".join(sink.lines) + "\n").encode("utf-8", "replace") if sink.lines else b""
+
+
+def _found_in(raw: bytes) -> Found:
+    """Read one scanned tag."""
+    if not raw or raw[0] == _SLASH:  # What stands around the tags, and the end of a form.
+        return NOTHING
+    sink = Sink()
+    opens_form = False
+    if raw[0] == REFERENCE:
+        sink.add("a", unescape(raw[1:].decode("utf-8", "replace")), sink.follow)
+    else:
+        tag = _carrier(raw)
+        CARRIERS[tag.tag](sink, tag)
+        opens_form = tag.tag == "form"
+    follow, embedded = tuple(sink.follow), tuple(sink.embedded)
+    hangs_on_page = not _HANGING.isdisjoint([href[:1] for href in (*follow, *embedded)])
+    asides = tuple(sink.robots), tuple(sink.tables)
+    return Found(follow, embedded, lines_of(sink), hangs_on_page, sink.base, opens_form, *asides)
+
+
+class _Tag:
+    """A scanned start tag whose attributes stand as they are meant."""
+
+    __slots__ = ("_attributes", "tag")
+
+    def __init__(self, tag: str, text: str) -> None:
+        self.tag = tag
+        self._attributes: dict[str, str] = {}
+        for name, double, single, bare in _ATTRIBUTE.findall(text, len(tag)):
+            value = double or single or bare
+            self._attributes.setdefault(name.lower(), unescape(value) if "&" in value else value)
+
+    def attr(self, name: str) -> str | None:
+        return self._attributes.get(name)
+
+
+_TAG_NAME = re.compile(r"[^\t\n\f\r /]*").match
+_ATTRIBUTE = re.compile(r"""([^\t\n\f\r />"'=<]+)(?:[\t\n\f\r ]*=(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'>=<`]+)))?""")
+
+
+# References that mean the same to `html.unescape` as to a browser: those that end as they should, of printable characters.
+_WHOLE_REFERENCE = re.compile(
+    r"&(?:amp|quot|lt|gt|apos|nbsp|#(?:3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6])|#[xX](?:[2-6][0-9a-fA-F]|7[0-9a-eA-E]));"
+)
+
+
+def _carrier(raw: bytes) -> Carrier:
+    """A scanned tag; where character references stand in it that are not whole, the parser reads them."""
+    text = raw.decode("utf-8", "replace")
+    name = _TAG_NAME(text)
+    tag = name[0].lower() if name else ""
+    if "&" not in text or len(_WHOLE_REFERENCE.findall(text)) == text.count("&"):
+        return _Tag(tag, text)
+    from turbohtml import parse
+
+    return next(parse(f"<{text}>").iter_elements((tag,)))

@@ -1,0 +1,35 @@
+"""The parts of bench/politeness.py that take no crawl, and that every part can be found."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from bench.polite import robots, traps
+from bench.politeness import PARTS, lines_of
+from tests.support.sites import Request
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_has_lines(part: str) -> None:
+    assert callable(importlib.import_module(f"bench.polite.{part}").lines)
+
+
+def test_urls_are_counted() -> None:
+    told = list(lines_of("urls"))
+    assert "891 of 891 cases" in told[0]
+    assert any("207 of 280 cases; 73 differ on purpose" in line for line in told)
+
+
+def test_cases_of_robots_are_counted() -> None:
+    first, *others = robots._cases()
+    assert "142 of 146 cases" in first
+    assert len(others) == 4
+
+
+def test_twins_of_the_hostile_site_differ_in_little() -> None:
+    trap = traps._Trap()
+    one, other = (trap(Request("GET", f"/twin?item={number}", "", {})).body for number in (1, 2))
+    assert one != other
+    assert abs(len(one) - len(other)) < 20
