@@ -131,7 +131,7 @@ def _lines(found: list[_Built]) -> Iterator[str]:
     heading = (
         "site",
         "pages",
-        "pages/s",
+        "pages/s of CPU",
         "again",
         "tables",
         "tables, gzip",

@@ -33,7 +33,7 @@ __all__ = ["main"]
 _ROOT = Path(__file__).resolve().parents[1]
 _BUILDS = {"without the plug-in": ("", False), "with it, at the root": ("", True), "with it, below a path": ("manual/", True)}
 """By name: where the site is on its host, and whether the plug-in runs."""
-_EAGER = ("never", "auto")
+_EAGER = ("never", "auto", "always")
 
 
 class _Crawled(NamedTuple):

@@ -27,6 +27,7 @@ from bench.complaint import Complaint
 from bench.crawled_versions import refresh_by_crawl
 from bench.marking import mark_both
 from bench.page_section import write_section
+from bench.plot import Bar, draw
 from bench.similarity import cost
 from bench.wire import Compressing, Exchange, Wire
 from parcahyd.augment.learned import LEAST_CHANGES, NOTHING_LEARNED, Learned, skeleton_hash, visited, write_learned
@@ -318,19 +319,40 @@ def main() -> None:
     parser.add_argument("--crawl", action="store_true", help="refresh by whole crawls, too")
     parser.add_argument("--report", type=Path, metavar="PAGE", help="write the section `refresh` of a page")
     chosen = parser.parse_args()
-    text = "\n".join(_report(read_pairs(chosen.archive), chosen.level, with_crawls=chosen.crawl)).strip()
+    panels: list[tuple[str, list[Bar]]] = []
+    text = "\n".join(_report(read_pairs(chosen.archive), chosen.level, panels, with_crawls=chosen.crawl)).strip()
     if chosen.report:
+        picture = chosen.report.with_name(f"{chosen.report.stem}-refresh.svg")
+        title = "Bytes of HTTP for the refresh of a page"
+        picture.write_text(
+            draw(panels, title=title, measure="bytes per page, mean, with headers", ours="table"), encoding="utf-8"
+        )
+        text += f"\n\n![{title}]({picture.name})"
         heading = "## Refreshing real pages\n\n    python bench/versions.py ARCHIVE" + (" --crawl" if chosen.crawl else "")
         write_section(chosen.report, "refresh", f"{heading}\n\n{text}", "What augmented hypertext wins and costs")
     else:
         print(text)
 
 
-def _report(pairs: list[Pair], level: int, *, with_crawls: bool) -> Iterator[str]:
+def _bars(refresh: _Refresh) -> list[Bar]:
+    kinds = {
+        "full download": refresh.full,
+        "conditional GET": refresh.conditional,
+        "table": refresh.table,
+        "304 for the page": refresh.unchanged,
+        "304 for the table": refresh.unchanged_table,
+    }
+    means = {name: sum(map(_total, answers)) / len(answers) for name, answers in kinds.items()}
+    return [Bar(name, mean, mean, mean, 1) for name, mean in means.items()]
+
+
+def _report(pairs: list[Pair], level: int, panels: list[tuple[str, list[Bar]]], *, with_crawls: bool) -> Iterator[str]:
     for number, pair in enumerate(pairs, 1):
         yield f"\n### Marked, pair {number} ({pair.dated}), gzip level {level}\n"
         with tempfile.TemporaryDirectory(prefix="versions-") as scratch:
-            yield from _wire_table(_refresh(pair, Path(scratch), level))
+            refresh = _refresh(pair, Path(scratch), level)
+        panels.append((f"pair {number}, {len(refresh.full)} pages", _bars(refresh)))
+        yield from _wire_table(refresh)
     if with_crawls:
         yield "\n### Marked, by whole crawls\n"
         yield from refresh_by_crawl(pairs[0].old, pairs[0].new, level)
