@@ -15,7 +15,7 @@ import psutil
 
 from tests.support.crawl import Crawl, Setting
 from tests.support.dns_server import DnsName, DnsServer
-from tests.support.processes import marked_processes
+from tests.support.processes import KINDS, kind_of, marked_processes
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, Page, Request, Site, html, redirect, robots
 
@@ -149,14 +149,14 @@ def _prose(seed: str) -> str:
 
 
 class _Memory(threading.Thread):
-    """The PSS of all processes of the crawl, by role, ten times a second."""
+    """The PSS of all processes of the crawl, by role, five times a second."""
 
     def __init__(self, mark: str) -> None:
         super().__init__(daemon=True)
         self._mark = mark
         self._over = threading.Event()
         self._processes: list[psutil.Process] = []
-        self._samples: list[int] = []
+        self._samples: list[Counter[str]] = []
 
     def run(self) -> None:
         for number in count():
@@ -164,22 +164,26 @@ class _Memory(threading.Thread):
                 return
             if number % 10 == 0 or len(self._processes) < 4:  # A look at all processes of the machine takes long.
                 self._processes = marked_processes(self._mark)
-            total = 0
+            sample: Counter[str] = Counter()
             for process in self._processes:
                 try:
-                    total += process.memory_full_info().pss
+                    sample[kind_of(process) or "others"] += process.memory_full_info().pss
                 except psutil.Error:
                     continue
-            if total:
-                self._samples.append(total)
+            if sample:
+                self._samples.append(sample)
 
-    def stop(self) -> list[int]:
+    def stop(self) -> list[Counter[str]]:
         self._over.set()
         self.join()
         return self._samples
 
 
-def _memory(samples: list[int]) -> Iterator[str]:
+def _memory(samples: list[Counter[str]]) -> Iterator[str]:
     tenth = max(1, -(-len(samples) // _SAMPLES))
-    peaks = [max(samples[start : start + tenth]) / 2**20 for start in range(0, len(samples), tenth)]
-    yield f"PSS of the process tree, the largest in each tenth of the crawl: {', '.join(f'{peak:.0f}' for peak in peaks)} MiB."
+    parts = [samples[start : start + tenth] for start in range(0, len(samples), tenth)]
+    yield "PSS in MiB, the largest in each tenth of the crawl: of the process tree, and of its processes by role."
+    yield ""
+    for role in ("together", *KINDS):
+        peaks = [max(sample.total() if role == "together" else sample[role] for sample in part) / 2**20 for part in parts]
+        yield f"- {role}: {', '.join(f'{peak:.0f}' for peak in peaks)}"
