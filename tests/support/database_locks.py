@@ -35,8 +35,17 @@ def _hold_sqlite(database: str, when: Callable[[], bool]) -> Iterator[None]:
 def _hold_postgres(database: str, when: Callable[[], bool]) -> Iterator[None]:
     import psycopg
 
+    def locked() -> bool:
+        """All tables or none: to wait for one while holding another could be a deadlock."""
+        try:
+            connection.execute("LOCK TABLE urls, documents, sites IN EXCLUSIVE MODE NOWAIT")
+        except psycopg.errors.LockNotAvailable:
+            connection.rollback()
+            return False
+        return True
+
     with psycopg.connect(database) as connection:
         assert wait_until(when, pause=0.002)
-        connection.execute("LOCK TABLE urls, documents, sites IN EXCLUSIVE MODE")
+        assert wait_until(locked, pause=0.001)
         yield
         connection.rollback()
