@@ -41,6 +41,7 @@ class Arguments:
     fetch: bool
     scrapy: str
     settings: Sequence[str]
+    before: Path | None
     slow_pages: int
     patience: float
     report: Path | None
@@ -65,6 +66,7 @@ def parse(arguments: Sequence[str] | None = None) -> Arguments:
         fetch=given.fetch,
         scrapy=given.scrapy,
         settings=given.set,
+        before=given.before,
         slow_pages=given.slow_pages,
         patience=given.patience,
         report=given.report,
@@ -117,6 +119,7 @@ def _add_contenders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", choices=offered, metavar="NAME", help="these contenders instead of the usual ones")
     parser.add_argument("--also", nargs="+", choices=offered, default=[], metavar="NAME", help="these contenders besides")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting for PARCAHYD")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="a checkout of another version, for parcahyd-before")
     parser.add_argument("--scrapy", default=sys.executable, metavar="PYTHON", help="an interpreter that has Scrapy")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="where the crawlers for Node are installed")
 

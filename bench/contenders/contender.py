@@ -37,6 +37,8 @@ class Peers:
     """Install them there."""
     settings: Sequence[str]
     """For PARCAHYD, as KEY=VALUE."""
+    before: Path | None = None
+    """A checkout of another version of PARCAHYD."""
 
 
 def nothing_to_check(output: Path) -> str | None:  # noqa: ARG001 # the signature is that of Contender.check

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import parcahyd
-from bench.contenders.contender import Contender, Peers, Task
+from bench.contenders.contender import Absent, Contender, Peers, Task
 
-__all__ = ["embedding", "plain"]
+__all__ = ["before", "embedding", "plain"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 # One host on loopback, and no pause: what wget2 and the others are allowed too.
 _SETTINGS = ("Work.HostDelay=0", "Work.HostConnections=64", 'Map.AllowAddresses=["127.0.0.0/8"]')
-_THIS_CHECKOUT = {"PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH", "")]))}
 _WORK = "compresses each page and commits it with its links to SQLite"
 
 
@@ -33,7 +32,16 @@ def embedding(peers: Peers) -> Contender:
     )
 
 
-def _contender(name: str, work: str, settings: Sequence[str]) -> Contender:
+def before(peers: Peers) -> Contender:
+    """Another version of PARCAHYD, by this interpreter and its packages."""
+    if peers.before is None:
+        raise Absent("needs a checkout of another version (--before CHECKOUT)")
+    return _contender("parcahyd-before", _WORK, peers.settings, peers.before.resolve())
+
+
+def _contender(name: str, work: str, settings: Sequence[str], root: Path = _ROOT) -> Contender:
+    environment = {"PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))}
+
     def command(task: Task) -> list[str]:
         conf = task.output / "conf"
         conf.mkdir()
@@ -42,27 +50,25 @@ def _contender(name: str, work: str, settings: Sequence[str]) -> Contender:
         sets = [argument for setting in (*_SETTINGS, *settings) for argument in ("--set", setting)]
         return [*_program("run", task.output), "--seed", task.url, *sets]
 
+    def verify(output: Path) -> str | None:
+        program = _program("verify", output)
+        done = subprocess.run(program, capture_output=True, text=True, check=False, env=os.environ | environment)
+        return done.stdout + done.stderr if done.returncode else None
+
     # As installed: a checkout has no byte code where the environment forbids to write it, and would compile at every start.
-    compileall.compile_dir(_ROOT / "parcahyd", quiet=1)
-    return Contender(name, _version(), work, command, check=_verify, environment=_THIS_CHECKOUT)
+    compileall.compile_dir(root / "parcahyd", quiet=1)
+    return Contender(name, _version(root), work, command, check=verify, environment=environment)
 
 
 def _program(command: str, output: Path) -> list[str]:
     return [sys.executable, "-m", "parcahyd", command, "--conf", str(output / "conf")]
 
 
-def _verify(output: Path) -> str | None:
-    done = subprocess.run(
-        _program("verify", output), capture_output=True, text=True, check=False, env=os.environ | _THIS_CHECKOUT
-    )
-    return done.stdout + done.stderr if done.returncode else None
-
-
-def _version() -> str:
+def _version(root: Path) -> str:
     """The version, and the commit where this is a checkout."""
-    describe = ["git", "-c", f"safe.directory={_ROOT}", "describe", "--always", "--dirty=, changed since"]
+    describe = ["git", "-c", f"safe.directory={root}", "describe", "--always", "--dirty=, changed since"]
     try:
-        commit = subprocess.run(describe, cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        commit = subprocess.run(describe, cwd=root, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return parcahyd.__version__
     return f"{parcahyd.__version__} ({commit})"
