@@ -52,7 +52,9 @@ def _contender(name: str, work: str, settings: Sequence[str], root: Path = _ROOT
 
     def verify(output: Path) -> str | None:
         program = _program("verify", output)
-        done = subprocess.run(program, capture_output=True, text=True, check=False, env=os.environ | environment)
+        done = subprocess.run(
+            program, capture_output=True, text=True, check=False, env=os.environ | environment, cwd=output
+        )  # In this folder, `-m` would find this checkout first.
         return done.stdout + done.stderr if done.returncode else None
 
     # As installed: a checkout has no byte code where the environment forbids to write it, and would compile at every start.
