@@ -18,9 +18,9 @@ from parcahyd.storage.writer import Writer
 __all__ = ["LEASE_BYTES", "PAIR_BYTES", "HeldDocuments"]
 
 PAIR_BYTES = 2 * 1024 * 1024
-"""Of skeletons (compressed) and regions that go with one pair; for the URLs beyond, a conditional request serves."""
+"""Of skeletons (compressed) and regions that go with one pair; URLs beyond are left to the site's next visit."""
 LEASE_BYTES = 16 * 1024 * 1024
-"""The same for the pairs that are given out together."""
+"""The same for the pairs that are given out together; beyond, conditional requests serve."""
 
 _STORED = int(State.STORED)
 
@@ -47,20 +47,23 @@ class HeldDocuments:
         for pair in pairs:
             urls, used = self._held_of(pair, found, min(left, PAIR_BYTES))
             left -= used
+            if self._state.allowance is not None:
+                self._state.allowance.spend(len(urls) - len(pair.urls))
             given.append(msgspec.structs.replace(pair, urls=urls) if used else pair)
         return given
 
     def _held_of(self, pair: Pair, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
+        """The pair's URLs, and how many bytes are held. What finds no room stays due, unless it is the first: then none has."""
         urls = []
         used = 0
         for url in pair.urls:
             row = found.get((pair.site, url.key)) if url.state == _STORED else None
-            held = self._held(row) if row is not None and used + row[3] <= most else None
-            size = 0 if held is None else _size(held)
-            if held is not None and used + size <= most:
-                used += size
+            is_small = row is not None and used + row[3] <= most
+            held = self._held(row) if is_small else None
+            if held is not None and used + _size(held) <= most:
+                used += _size(held)
                 urls.append(msgspec.structs.replace(url, held=held))
-            else:
+            elif row is None or not used or (is_small and held is None):
                 urls.append(url)
         return tuple(urls), used
 

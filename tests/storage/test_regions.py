@@ -315,11 +315,26 @@ def test_what_is_held_is_bounded(desk: Desk) -> None:
         _page(desk, pair, "/3", "<u>", "few", "</u>"),
     )
     desk.over(pair)
-    urls = _again(desk).urls
-    assert len(urls) == 3
-    held = [url.path for url in urls if url.held is not None]
+    pair = _again(desk)
+    held = [url.path for url in pair.urls if url.held is not None]
+    assert held == [url.path for url in pair.urls]
     assert "/3" in held
-    assert len(held) == 2
+    assert len(held) == 2  # The third is left to the next visit.
+    for path in held:
+        desk.write(desk.unchanged(pair, path))
+    desk.over(pair)
+    pair = desk.visit()
+    assert [url.path for url in pair.urls] == [path for path in ("/", "/2", "/3") if path not in held]
+    assert pair.urls[0].held is not None
+
+
+def test_a_document_that_is_too_large_to_be_held_is_asked_for_without(desk: Desk) -> None:
+    _begin(desk)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(_page(desk, pair, "/", "<b>", "x" * (PAIR_BYTES + 1), "</b>"))
+    desk.over(pair)
+    assert [url.held for url in _again(desk).urls] == [None]
 
 
 def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

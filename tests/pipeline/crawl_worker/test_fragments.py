@@ -293,7 +293,8 @@ def test_a_table_confirms_what_is_stored(answer: DownloadResult) -> None:
     one = refreshed(document(), answer)
     assert one.paths() == ["/robots.txt", "/page.TVI"]
     headers = one.requests[-1].headers
-    assert {("If-None-Match", '"t1"'), ("If-Modified-Since", FACT.modified)} <= set(headers)
+    assert ("If-None-Match", '"t1"') in headers
+    assert "If-Modified-Since" not in dict(headers)  # which nobody looks at then
     (record,) = one.of(UnchangedRecord)
     assert (record.path, record.etag) == ("/page.html", '"d1"')
     assert record.table is not None
