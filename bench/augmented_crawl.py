@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found
 
 from bench.complaint import Complaint
 from bench.coverage import walk
-from bench.made_up_web import HOME, MAIN, Web, chain_of, offer, tree_of, with_outside
+from bench.made_up_web import HOME, MAIN, Host, Web, chain_of, offer, tree_of, with_outside
 from bench.page_section import write_section
 from bench.plot import Bar, draw
 from bench.sites import PACKAGED
@@ -67,11 +68,16 @@ def _deep(port: int) -> Web:  # noqa: ARG001 # nothing outside
 
 def _manual(port: int) -> Web:  # noqa: ARG001 # nothing outside is crawled
     """The pages of a real manual that can be reached from its home page."""
+    return {MAIN: _manual_pages()}
+
+
+@cache
+def _manual_pages() -> Host:
     site = PACKAGED[_MANUAL].found([Path("/")])
     if site is None:
         raise Complaint(f"{_MANUAL} is not there: install that Debian package, or choose other webs with --web")
     reachable = walk(site.root, site.start)
-    return {MAIN: {path: (site.root / path.lstrip("/")).read_bytes() for path in sorted(reachable.pages)}}
+    return {path: (site.root / path.lstrip("/")).read_bytes() for path in sorted(reachable.pages)}
 
 
 _WEBS = {"intranet": _intranet, "deep": _deep, "manual": _manual}

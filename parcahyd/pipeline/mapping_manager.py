@@ -48,7 +48,9 @@ class MappingManager:
             room = self._target.room - self.being_mapped
             if room <= 0:
                 return
-            pairs = self._source.take(min(self._argument_url, room))
+            # What waits is shared among all who are hungry: names are resolved one after the other within a set.
+            share = -(-len(self._source) // self._hungry)
+            pairs = self._source.take(min(self._argument_url, room, share))
             self._hungry -= 1
             self.being_mapped += len(pairs)
             self._assign(pairs)

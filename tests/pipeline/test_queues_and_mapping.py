@@ -50,10 +50,20 @@ def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
     assert [len(one) for one in sets] == [3, 3, 3]
 
 
+def test_what_waits_is_shared_among_hungry_mappers() -> None:
+    source, target = UrlIpQueue(100), ResolvedQueue(100)
+    sets: list[tuple[Pair, ...]] = []
+    manager = MappingManager(source, target, mappers=4, argument_url=10, assign=sets.append)
+    for site in range(10):
+        source.put(pair(site))
+    manager.run()
+    assert [len(one) for one in sets] == [3, 3, 2, 2]
+
+
 def test_mapping_stops_while_the_resolved_queue_could_overflow() -> None:
     source, target = UrlIpQueue(100), ResolvedQueue(4)
     sets: list[tuple[Pair, ...]] = []
-    manager = MappingManager(source, target, mappers=5, argument_url=3, assign=sets.append)
+    manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
     for site in range(10):
         source.put(pair(site))
     manager.run()
