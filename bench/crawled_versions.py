@@ -16,14 +16,11 @@ from bench.synthetic_report import table
 from bench.wire import Compressing, Logged
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
-from parcahyd.config.schema import WorkConf
 
 __all__ = ["refresh_by_crawl"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _LIST = "all-pages.html"
-_SHORT = 150
-"""VisitPages with which what is held of all pages of a visit goes with it; see PAIR_BYTES of `storage/held_documents.py`."""
 _OLD, _NEW = 1_700_000_000, 1_700_100_000
 """When the files of either version were written."""
 
@@ -65,7 +62,7 @@ def _shown(conf: Path, url: str) -> bytes:
 
 
 def _crawled(
-    old: dict[str, bytes], new: dict[str, bytes], level: int, visit_pages: int, *, with_tables: bool
+    old: dict[str, bytes], new: dict[str, bytes], level: int, *, with_tables: bool
 ) -> tuple[list[Logged], list[Logged]]:
     """The requests of the first crawl and of the refresh. What is stored in the end must be the new version."""
     with tempfile.TemporaryDirectory(prefix="versions-") as scratch:
@@ -74,8 +71,7 @@ def _crawled(
         _write(site, old, _OLD, with_tables=with_tables)
         conf.mkdir()
         (conf / "MapConf.toml").write_text('AllowAddresses = ["127.0.0.0/8"]\n')
-        settings = f"HostDelay = 0\nHostConnections = 8\nWaitForRetries = 0\nVisitPages = {visit_pages}\n"
-        (conf / "WorkConf.toml").write_text(settings)
+        (conf / "WorkConf.toml").write_text("HostDelay = 0\nHostConnections = 8\nWaitForRetries = 0\n")
         with Compressing(site, folder / "nginx", level, is_logging=True) as nginx:
             origin = f"http://127.0.0.1:{nginx.port}"
             _run(conf, "run", "--seed", f"{origin}/{_LIST}")
@@ -95,13 +91,11 @@ def refresh_by_crawl(old: dict[str, bytes], new: dict[str, bytes], level: int) -
     both = {path: mark_both(page, new[path]) for path, page in old.items()}
     marked = {path: page for path, (page, _) in both.items()}, {path: page for path, (_, page) in both.items()}
     rows, whole = [], 0
-    most = WorkConf().VisitPages
-    for name, versions, visit_pages, with_tables in (
-        ("conditional GET", (old, new), most, False),
-        ("tables of variable information", marked, most, True),
-        (f"the same, {_SHORT} pages in a visit", marked, _SHORT, True),
+    for name, versions, with_tables in (
+        ("conditional GET", (old, new), False),
+        ("tables of variable information", marked, True),
     ):
-        first, again = _crawled(*versions, level, visit_pages, with_tables=with_tables)
+        first, again = _crawled(*versions, level, with_tables=with_tables)
         size = sum(one.request_bytes + one.answer_bytes for one in again)
         whole = whole or size
         kinds = Counter((_kind(one.path), one.status) for one in again)
