@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,10 +13,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_contracts_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    linter = pytest.importorskip("importlinter.cli", reason="import-linter is not installed: pip install '.[lint]'")
-    code = linter.lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
-    assert code == 0, capsys.readouterr().out
+def test_the_contracts_hold() -> None:
+    if find_spec("importlinter") is None:
+        pytest.skip("import-linter is not installed: pip install '.[lint]'")
+    # In a process of its own: it looks through what is loaded, and some of what other tests load does not like that.
+    program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_contracts_name_every_box() -> None:
