@@ -76,6 +76,10 @@ class _Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "pages.test", self.server_address[1]
 
+    def shutdown_request(self, request: socket.socket | tuple[bytes, socket.socket]) -> None:
+        super().shutdown_request(request)
+        self.web.hung_up.release()
+
     def handle_error(self, *_request: object) -> None:
         pass
 
@@ -91,6 +95,8 @@ class WebServer:
         self.pages: dict[str, Callable[[Exchange], None]] = {}
         self.seen: list[Seen] = []
         self.over = threading.Event()
+        self.hung_up = threading.Semaphore(0)
+        """Released for each connection that the server has closed."""
         self.address = address
         self._server = (_Server6 if ":" in address else _Server)((address, port), Exchange)
         self._server.web = self
