@@ -89,7 +89,7 @@ def _pages(reader: Any) -> Iterator[Any]:
     for number in range(_PAGES):
         try:
             yield reader.pages[number]
-        except Exception:
+        except Exception:  # Behind the last page, or one that the library stumbles over: what came before is kept.
             return
 
 
