@@ -42,6 +42,8 @@ class Arguments:
     scrapy: str
     settings: Sequence[str]
     before: Path | None
+    python: str
+    other_python: str | None
     slow_pages: int
     patience: float
     report: Path | None
@@ -67,6 +69,8 @@ def parse(arguments: Sequence[str] | None = None) -> Arguments:
         scrapy=given.scrapy,
         settings=given.set,
         before=given.before,
+        python=given.python,
+        other_python=given.other_python,
         slow_pages=given.slow_pages,
         patience=given.patience,
         report=given.report,
@@ -120,6 +124,10 @@ def _add_contenders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--also", nargs="+", choices=offered, default=[], metavar="NAME", help="these contenders besides")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting for PARCAHYD")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="a checkout of another version, for parcahyd-before")
+    parser.add_argument(
+        "--python", default=sys.executable, metavar="PYTHON", help="the interpreter for PARCAHYD, with what it depends on"
+    )
+    parser.add_argument("--other-python", metavar="PYTHON", help="another such interpreter, for parcahyd-elsewhere")
     parser.add_argument("--scrapy", default=sys.executable, metavar="PYTHON", help="an interpreter that has Scrapy")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="where the crawlers for Node are installed")
 

@@ -42,7 +42,15 @@ def run(arguments: Arguments) -> Results:
     """The whole benchmark. Raises Complaint."""
     machine = list(describe_machine())
     no_disk = _no_disk(arguments)
-    peers = Peers(arguments.scrapy, arguments.peers_folder, arguments.fetch, arguments.settings, arguments.before)
+    peers = Peers(
+        arguments.scrapy,
+        arguments.peers_folder,
+        arguments.fetch,
+        arguments.settings,
+        arguments.before,
+        arguments.python,
+        arguments.other_python,
+    )
     contenders, left_out = choose_contenders(arguments.contenders, peers)
     if not contenders:
         raise Complaint("no contender is there")

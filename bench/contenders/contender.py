@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,10 @@ class Peers:
     """For PARCAHYD, as KEY=VALUE."""
     before: Path | None = None
     """A checkout of another version of PARCAHYD."""
+    python: str = sys.executable
+    """A Python interpreter that has what PARCAHYD depends on."""
+    other_python: str | None = None
+    """Another one, to compare them."""
 
 
 def nothing_to_check(output: Path) -> str | None:  # noqa: ARG001 # the signature is that of Contender.check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pycurl
@@ -14,9 +13,9 @@ __all__ = ["limit"]
 _SCRIPT = Path(__file__).resolve().parents[1] / "peers" / "known_list.py"
 
 
-def limit(peers: Peers) -> Contender:  # noqa: ARG001 # every maker takes the peers
+def limit(peers: Peers) -> Contender:
     def command(task: Task) -> list[str]:
-        return [sys.executable, str(_SCRIPT), str(task.known)]
+        return [peers.python, str(_SCRIPT), str(task.known)]
 
     version = pycurl.version.split()[0].removeprefix("PycURL/").strip('"')
     return Contender(

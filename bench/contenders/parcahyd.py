@@ -5,14 +5,14 @@ from __future__ import annotations
 import compileall
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import parcahyd
 from bench.contenders.contender import Absent, Contender, Peers, Task
+from bench.machine import python_build
 
-__all__ = ["before", "embedding", "plain"]
+__all__ = ["before", "elsewhere", "embedding", "plain"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 # One host on loopback, and no pause: what wget2 and the others are allowed too.
@@ -22,24 +22,30 @@ _WORK = "compresses each page and commits it with its links to SQLite"
 
 def plain(peers: Peers) -> Contender:
     """Pages only, which is the default."""
-    return _contender("parcahyd", _WORK, peers.settings)
+    return _contender("parcahyd", _WORK, peers.settings, peers.python)
 
 
 def embedding(peers: Peers) -> Contender:
     """What pages embed is fetched too, as wget2 does it."""
-    return _contender(
-        "parcahyd-embedded", f"{_WORK}, and images, scripts and styles too", [*peers.settings, "Work.Embedded=true"]
-    )
+    work = f"{_WORK}, and images, scripts and styles too"
+    return _contender("parcahyd-embedded", work, [*peers.settings, "Work.Embedded=true"], peers.python)
 
 
 def before(peers: Peers) -> Contender:
-    """Another version of PARCAHYD, by this interpreter and its packages."""
+    """Another version of PARCAHYD, by the same interpreter and its packages."""
     if peers.before is None:
         raise Absent("needs a checkout of another version (--before CHECKOUT)")
-    return _contender("parcahyd-before", _WORK, peers.settings, peers.before.resolve())
+    return _contender("parcahyd-before", _WORK, peers.settings, peers.python, peers.before.resolve())
 
 
-def _contender(name: str, work: str, settings: Sequence[str], root: Path = _ROOT) -> Contender:
+def elsewhere(peers: Peers) -> Contender:
+    """The same version by another interpreter."""
+    if peers.other_python is None:
+        raise Absent("needs another interpreter that has what PARCAHYD depends on (--other-python PYTHON)")
+    return _contender("parcahyd-elsewhere", _WORK, peers.settings, peers.other_python)
+
+
+def _contender(name: str, work: str, settings: Sequence[str], python: str, root: Path = _ROOT) -> Contender:
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))}
 
     def command(task: Task) -> list[str]:
@@ -48,10 +54,10 @@ def _contender(name: str, work: str, settings: Sequence[str], root: Path = _ROOT
         for file in ("MapConf.toml", "WorkConf.toml"):
             (conf / file).touch()
         sets = [argument for setting in (*_SETTINGS, *settings) for argument in ("--set", setting)]
-        return [*_program("run", task.output), "--seed", task.url, *sets]
+        return [*_program(python, "run", task.output), "--seed", task.url, *sets]
 
     def verify(output: Path) -> str | None:
-        program = _program("verify", output)
+        program = _program(python, "verify", output)
         done = subprocess.run(
             program, capture_output=True, text=True, check=False, env=os.environ | environment, cwd=output
         )  # In this folder, `-m` would find this checkout first.
@@ -59,11 +65,12 @@ def _contender(name: str, work: str, settings: Sequence[str], root: Path = _ROOT
 
     # As installed: a checkout has no byte code where the environment forbids to write it, and would compile at every start.
     compileall.compile_dir(root / "parcahyd", quiet=1)
-    return Contender(name, _version(root), work, command, check=verify, environment=environment)
+    version = f"{_version(root)}, Python {python_build(python)}"
+    return Contender(name, version, work, command, check=verify, environment=environment)
 
 
-def _program(command: str, output: Path) -> list[str]:
-    return [sys.executable, "-m", "parcahyd", command, "--conf", str(output / "conf")]
+def _program(python: str, command: str, output: Path) -> list[str]:
+    return [python, "-m", "parcahyd", command, "--conf", str(output / "conf")]
 
 
 def _version(root: Path) -> str:

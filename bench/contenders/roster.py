@@ -22,6 +22,7 @@ USUAL: dict[str, Callable[[Peers], Contender]] = {
 OPTIONAL: dict[str, Callable[[Peers], Contender]] = {
     "parcahyd-embedded": parcahyd.embedding,
     "parcahyd-before": parcahyd.before,
+    "parcahyd-elsewhere": parcahyd.elsewhere,
     "puf": mirrors.puf,
     "wget": mirrors.wget,
     "httrack": mirrors.httrack,
