@@ -1,12 +1,11 @@
 """One visit to one site, from its pair to its last record.
 
-It asks for robots.txt if no fresh copy came with the pair, runs errands for other sites, then drains LocalQ. It holds no
-connection and no clock: `prepare` gives what to ask next, `answered` takes what came back, `emit` takes the records.
+Its agenda says what is asked next; `answered` takes what came back, `emit` takes the records. It holds no connection and no
+clock.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl
+from parcahyd.pipeline.crawl_worker.agenda import Agenda
 from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
 from parcahyd.pipeline.crawl_worker.documents import (
@@ -30,14 +30,13 @@ from parcahyd.pipeline.crawl_worker.documents import (
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.pipeline.crawl_worker.hints import Hints
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.pipeline.crawl_worker.respite import Respite
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.sitemap_paths import SITEMAP_LEVELS, SitemapPaths
 from parcahyd.pipeline.crawl_worker.tables import Tables
-from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.accepted_types import AcceptedTypes
 from parcahyd.rules.canonical_url import Joiner
 from parcahyd.rules.directives import Directive
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Visit"]
 
-_MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 _NO_LINKS = NewLinks([], [], [])
 _NO_PARTS = Parts()
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
@@ -63,7 +61,7 @@ _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
 
 
 class Visit:
-    """The state of one visit. `ready` is the ask that stands in line, None while there is nothing to ask."""
+    """The state of one visit."""
 
     def __init__(
         self,
@@ -84,8 +82,6 @@ class Visit:
         self.host = pair.host
         self.address = assignment.address
         self.origin = pair.origin
-        self.ready: Ask | None = None
-        self.on_the_wire = 0
         self.being_read = 0
         """Documents that are read beside the event loop."""
         self.pages = 0
@@ -97,9 +93,7 @@ class Visit:
         self._documents = documents
         self._aside = aside
         self._sitemaps = SitemapPaths(self.origin)
-        self._room = room
         self._scribe = Scribe(assignment, work, emit)
-        self._schedule = Schedule(work)
         self._known = KnownUrls(pair.known, pair.whole, room)
         for url in pair.urls:
             self._known.add(url.key)
@@ -108,36 +102,30 @@ class Visit:
         self.tables = Tables(pair, work, self._canon, partial(documents.lets_follow, settings.user_agent))
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._reader = LinkReader(self.origin, self._known, room, work.MaxUrlLength, self._gate.judge, self._canon)
-        self._errands = deque(pair.errands)
-        # What must be asked before the next page: tables that documents wait for, documents that tables did not bring.
-        self._urgent: deque[Ask] = deque()
         self._is_short = is_short
         self._fragments: Fragments | None = None
         self._is_stopped = False
-        self._local_q = LocalQ(self._sift(pair.urls, now), room)
+        self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
+        self._agenda = Agenda(
+            pair,
+            assignment.pages,
+            room,
+            self._gate,
+            self._robots,
+            self.tables,
+            self._with_fragments,
+            self._scribe,
+            Schedule(work),
+            self.pace,
+            connections=settings.connections,
+            in_order=work.MaxDepth is not None,
+            now=now,
+        )
+        self._local_q = self._agenda.local_q
         self._hints = Hints(self.tables, self._known, room, self._local_q, self._gate.judge, self._scribe, work)
         self._reader.hinted = self._hints.keys
-        self._after_table: DueUrl | None = None
-        self._pages_left = assignment.pages
-        self._depth_on_the_wire = 0
-        self._in_order = work.MaxDepth is not None
-        self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
         if self._robots.use_stored(now):
             self._begin(now)
-
-    def _sift(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
-        """What came in the set without what today's settings refuse, which is recorded."""
-        admitted = []
-        for url, reason in self._gate.sift(urls):
-            if reason is None:
-                admitted.append(url)
-            else:
-                self._scribe.refusal(url, reason, now, self._looked_at_again(reason, now))
-        return admitted
-
-    def _looked_at_again(self, reason: Reason, now: float) -> float:
-        """When a refused URL is looked at again although no setting changed: what a site gave too often may change."""
-        return self._schedule.again(now) if reason in _MAY_PASS else NEVER
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
 
@@ -147,13 +135,22 @@ class Visit:
         return self.pace.delay, self.settings.connections
 
     @property
+    def ready(self) -> Ask | None:
+        """The ask that stands in line."""
+        return self._agenda.ready
+
+    @property
+    def on_the_wire(self) -> int:
+        return self._agenda.on_the_wire
+
+    @property
     def waiting(self) -> int:
         return len(self._local_q)
 
     @property
     def is_over(self) -> bool:
         """Nothing is under way or being read, and nothing is left that this visit may ask."""
-        return not self.on_the_wire and not self.being_read and self.ready is None
+        return not self._agenda.on_the_wire and not self.being_read and self._agenda.ready is None
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
@@ -171,15 +168,9 @@ class Visit:
         return self._gate.encode()
 
     def stop(self) -> None:
-        """Ask for nothing more; what is left in LocalQ stays `known` in the database."""
+        """Ask for nothing more."""
         self._is_stopped = True
-        dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
-        self._local_q.clear()
-        self._errands.clear()
-        self._urgent.clear()
-        self._after_table = None
-        self.ready = None
-        self._pages_left = 0
+        dropped = self._agenda.clear()
         if self._fragments is not None:
             for page in self._fragments.close(dropped):
                 self._store_at_last(page)
@@ -202,25 +193,12 @@ class Visit:
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
-        if self.ready is None:
-            self.ready = self._next_ask(now)
-        return self.ready
+        return self._agenda.prepare(now)
 
     def started(self) -> Ask:
         """The ask that stood in line is on the wire now."""
-        ask = self.ready
-        assert ask is not None, "a visit passed the turnstile with nothing to ask"  # noqa: S101 - a bug, not an input
-        self.ready = None
-        self.on_the_wire += 1
         self.requests += 1
-        if ask.item is not None:
-            if not ask.is_counted:
-                self._pages_left -= 1
-                self._gate.asked(ask.item)
-            self._depth_on_the_wire = ask.item.depth
-            if self.tables.is_active and ask.kind is AskKind.PAGE:
-                self.tables.page_asked(ask.item)
-        return ask
+        return self._agenda.started()
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
         """Those of every request to this host, with the stored document's validators where there are any."""
@@ -233,67 +211,6 @@ class Visit:
             return headers
         return (*headers, *validating(item.etag, item.modified))
 
-    def _next_ask(self, now: float) -> Ask | None:
-        if self._errands:
-            errand = self._errands.popleft()
-            return Ask(AskKind.ERRAND, errand.path, errand=errand, hops=errand.hops)
-        if self._urgent:
-            return self._urgent.popleft()
-        if self._pages_left <= 0:
-            return None
-        if self._robots.rules is None:
-            may_ask = self._local_q and not self.on_the_wire
-            return Ask(AskKind.ROBOTS, "/robots.txt") if may_ask else None
-        if self.tables.is_active and (ask := self._next_table(now)) is not None:
-            return ask
-        return self._next_page(self._robots.rules, now)
-
-    def _next_table(self, now: float) -> Ask | None:
-        """A table of links that is asked for before the next page, or while there is none to ask for."""
-        if self._after_table is not None:
-            return None
-        if self._local_q:
-            return self.tables.ask_first(self._local_q, now)
-        busy, connections = self.on_the_wire, self.settings.connections
-        if self.pace.delay > 0 or not 0 < busy < connections or not self._room.is_idle:
-            return None  # Some page would have to wait for it.
-        return self.tables.ask_when_dry(busy <= max(1, connections // 4), now)
-
-    def _next_page(self, rules: Robots, now: float) -> Ask | None:
-        tables, after_table = self.tables, self._after_table
-        if after_table is not None:
-            self._after_table = None
-            return Ask(AskKind.PAGE, after_table.path, after_table)
-        while self._local_q:
-            if self._in_order and self.on_the_wire and self._local_q.first.depth > self._depth_on_the_wire:
-                return None  # MaxDepth is exact only if no page is asked for before all shallower ones are read.
-            item = self._local_q.pop()
-            if not rules.allows(self.origin + item.path):
-                self._scribe.refusal(item, Reason.ROBOTS, now, self._robots.expires_at)
-            elif (reason := self._gate.judge_ask(item)) is not None:
-                if reason is Reason.SITE_PAGES and self.on_the_wire:
-                    self._local_q.put_back(item)  # What is on the wire may come to nothing and leave it room.
-                    return None
-                self._scribe.refusal(item, reason, now, self._looked_at_again(reason, now))
-            elif tables.is_active and (ask := tables.ask_before(item, now)) is not None:
-                self._after_table = item
-                return ask
-            else:
-                table = None if item.held is None else self._with_fragments().instead(item, now)
-                return table or Ask(AskKind.PAGE, item.path, item)
-        return None
-
-    def _ask_next(self, ask: Ask) -> None:
-        """This is asked before anything else, in the place of what stands in line, if something does."""
-        if self.ready is None:
-            self._urgent.appendleft(ask)
-            return
-        if self.ready.kind is AskKind.PAGE:
-            self._urgent.append(self.ready)
-        else:
-            self._urgent.appendleft(self.ready)
-        self.ready = ask
-
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be asked for: record it for every URL of the pair."""
         while self._local_q:
@@ -303,14 +220,14 @@ class Visit:
 
     def answered(self, ask: Ask, result: DownloadResult, foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
-        self.on_the_wire -= 1
+        self._agenda.on_the_wire -= 1
         if self.tables.is_active or ask.kind is AskKind.ROBOTS:
             self.tables.heard(ask, result)
         if result.fault is DownloadFault.CANCELLED:
             if ask.kind is AskKind.FRAGMENT:
                 self._fragment_answer(ask, result, None, now)
             elif ask.item is not None:
-                self._came_to_nothing(ask.item)
+                self._agenda.came_to_nothing(ask.item)
             return
         if result.fault is not None and self._is_nobody_home(result):
             self._try_next_address(now)
@@ -373,15 +290,10 @@ class Visit:
             failed = _UNASKED_304
         if self._fragments is not None:
             self._fragments.forget(item)
-        self._came_to_nothing(item)
+        self._agenda.came_to_nothing(item)
         if failed.event is Event.MISSING and result.body:
             self._gate.observe(item.path, result.body, result.status)
         self._failure(item, result, failed, now)
-
-    def _came_to_nothing(self, item: DueUrl) -> None:
-        """A request gave no page: another may be asked for in its place."""
-        self._pages_left += 1
-        self._gate.came_to_nothing(item)
 
     def _document(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         media_type, charset = self._documents.recognise(result.header("content-type"), result.body)
@@ -432,7 +344,7 @@ class Visit:
             page = Page(item, result, media_type, reading, asked, now)
             table = self._with_fragments().wait(page, now)
             if table is not None:
-                self._ask_next(table)
+                self._agenda.ask_next(table)
                 return
             parts = self._with_fragments().parts(page, now)
         self._store(item, result, media_type, reading, asked, now, parts)
@@ -492,11 +404,11 @@ class Visit:
         limit = self._work.MaxDepth
         if not self._known.is_whole or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
-        self._local_q.extend(found, depth, self._pages_left - len(self._local_q))
+        self._local_q.extend(found, depth, self._agenda.pages_left - len(self._local_q))
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         target = location(result, self.origin + item.path, self._canon)
-        self._came_to_nothing(item)
+        self._agenda.came_to_nothing(item)
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
             return
@@ -541,9 +453,7 @@ class Visit:
         return ""
 
     def _take_hints(self, ask: Ask, told: Told, now: float) -> None:
-        next_page = self.ready.item if self.ready is not None else self._after_table
-        waiting = [*self._local_q] if next_page is None else [next_page, *self._local_q]
-        self._hints.table_came(ask, told, waiting, self._pages_left, now)
+        self._hints.table_came(ask, told, self._agenda.pages, self._agenda.pages_left, now)
 
     # --- tables of variable information -------------------------------------------------------------------------------
 
@@ -566,7 +476,7 @@ class Visit:
         if step.page is not None:
             self._store(*step.page, step.parts)
         elif step.ask is not None and not self._is_stopped:
-            self._ask_next(step.ask)
+            self._agenda.ask_next(step.ask)
         elif step.document is not None:
             self.pages += 1
             self._document(item, step.document, now)
@@ -574,7 +484,7 @@ class Visit:
             self.pages += 1
             self._scribe.fresh(item, step.table, step.etag, step.modified, now)
         else:
-            self._came_to_nothing(item)
+            self._agenda.came_to_nothing(item)
             if step.failed is not None:
                 self._failure(item, result, step.failed, now)
 
@@ -583,7 +493,7 @@ class Visit:
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         moved_to = self._robots.answered(ask, result, failed, now)
         if moved_to:
-            self.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+            self._agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
         elif self._robots.rules is not None:
             self._begin(now)
         else:
