@@ -36,7 +36,7 @@ class Agenda:
     __slots__ = (
         *("_after_table", "_connections", "_depth_on_the_wire", "_errands", "_fragments", "_gate", "_in_order", "_origin"),
         *("_pace", "_robots", "_room", "_schedule", "_scribe", "_tables", "_urgent"),
-        *("local_q", "on_the_wire", "pages_left", "ready"),
+        *("local_q", "on_the_wire", "pages_left", "ready", "requests"),
     )
 
     def __init__(
@@ -75,6 +75,7 @@ class Agenda:
         self._depth_on_the_wire = 0
         self.ready: Ask | None = None
         self.on_the_wire = 0
+        self.requests = 0
         self.pages_left = pages
         self.local_q = LocalQ(self._sift(pair.urls, now), room)
 
@@ -104,6 +105,7 @@ class Agenda:
         assert ask is not None, "a visit passed the turnstile with nothing to ask"  # noqa: S101 - a bug, not an input
         self.ready = None
         self.on_the_wire += 1
+        self.requests += 1
         if ask.item is not None:
             if not ask.is_counted:
                 self.pages_left -= 1

@@ -85,7 +85,6 @@ class Visit:
         self.being_read = 0
         """Documents that are read beside the event loop."""
         self.pages = 0
-        self.requests = 0
         self.respite = Respite(pair, work)
         self.settings = settings
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
@@ -106,7 +105,7 @@ class Visit:
         self._fragments: Fragments | None = None
         self._is_stopped = False
         self._robots = SiteRobots(pair, work, settings, self.pace, self._scribe)
-        self._agenda = Agenda(
+        self.agenda = Agenda(
             pair,
             assignment.pages,
             room,
@@ -121,7 +120,7 @@ class Visit:
             in_order=work.MaxDepth is not None,
             now=now,
         )
-        self._local_q = self._agenda.local_q
+        self._local_q = self.agenda.local_q
         self._hints = Hints(self.tables, self._known, room, self._local_q, self._gate.judge, self._scribe, work)
         self._reader.hinted = self._hints.keys
         if self._robots.use_stored(now):
@@ -135,22 +134,13 @@ class Visit:
         return self.pace.delay, self.settings.connections
 
     @property
-    def ready(self) -> Ask | None:
-        """The ask that stands in line."""
-        return self._agenda.ready
-
-    @property
-    def on_the_wire(self) -> int:
-        return self._agenda.on_the_wire
-
-    @property
     def waiting(self) -> int:
         return len(self._local_q)
 
     @property
     def is_over(self) -> bool:
         """Nothing is under way or being read, and nothing is left that this visit may ask."""
-        return not self._agenda.on_the_wire and not self.being_read and self._agenda.ready is None
+        return not self.agenda.on_the_wire and not self.being_read and self.agenda.ready is None
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
@@ -170,7 +160,7 @@ class Visit:
     def stop(self) -> None:
         """Ask for nothing more."""
         self._is_stopped = True
-        dropped = self._agenda.clear()
+        dropped = self.agenda.clear()
         if self._fragments is not None:
             for page in self._fragments.close(dropped):
                 self._store_at_last(page)
@@ -190,15 +180,6 @@ class Visit:
         offer = self.tables.encode()
         if offer:
             self._scribe.offer(offer)
-
-    def prepare(self, now: float) -> Ask | None:
-        """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
-        return self._agenda.prepare(now)
-
-    def started(self) -> Ask:
-        """The ask that stood in line is on the wire now."""
-        self.requests += 1
-        return self._agenda.started()
 
     def headers(self, ask: Ask) -> tuple[tuple[str, str], ...]:
         """Those of every request to this host, with the stored document's validators where there are any."""
@@ -220,14 +201,14 @@ class Visit:
 
     def answered(self, ask: Ask, result: DownloadResult, foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
-        self._agenda.on_the_wire -= 1
+        self.agenda.on_the_wire -= 1
         if self.tables.is_active or ask.kind is AskKind.ROBOTS:
             self.tables.heard(ask, result)
         if result.fault is DownloadFault.CANCELLED:
             if ask.kind is AskKind.FRAGMENT:
                 self._fragment_answer(ask, result, None, now)
             elif ask.item is not None:
-                self._agenda.came_to_nothing(ask.item)
+                self.agenda.came_to_nothing(ask.item)
             return
         if result.fault is not None and self._is_nobody_home(result):
             self._try_next_address(now)
@@ -241,7 +222,7 @@ class Visit:
 
     def _is_nobody_home(self, result: DownloadResult) -> bool:
         """Whether the visit's first request found nobody, and the host has an address whose turn has not come yet."""
-        if self.requests != 1 or self.respite.failures + 1 >= len(self.assignment.addresses):
+        if self.agenda.requests != 1 or self.respite.failures + 1 >= len(self.assignment.addresses):
             return False
         return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
 
@@ -290,7 +271,7 @@ class Visit:
             failed = _UNASKED_304
         if self._fragments is not None:
             self._fragments.forget(item)
-        self._agenda.came_to_nothing(item)
+        self.agenda.came_to_nothing(item)
         if failed.event is Event.MISSING and result.body:
             self._gate.observe(item.path, result.body, result.status)
         self._failure(item, result, failed, now)
@@ -344,7 +325,7 @@ class Visit:
             page = Page(item, result, media_type, reading, asked, now)
             table = self._with_fragments().wait(page, now)
             if table is not None:
-                self._agenda.ask_next(table)
+                self.agenda.ask_next(table)
                 return
             parts = self._with_fragments().parts(page, now)
         self._store(item, result, media_type, reading, asked, now, parts)
@@ -404,11 +385,11 @@ class Visit:
         limit = self._work.MaxDepth
         if not self._known.is_whole or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
-        self._local_q.extend(found, depth, self._agenda.pages_left - len(self._local_q))
+        self._local_q.extend(found, depth, self.agenda.pages_left - len(self._local_q))
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
         target = location(result, self.origin + item.path, self._canon)
-        self._agenda.came_to_nothing(item)
+        self.agenda.came_to_nothing(item)
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
             return
@@ -453,7 +434,7 @@ class Visit:
         return ""
 
     def _take_hints(self, ask: Ask, told: Told, now: float) -> None:
-        self._hints.table_came(ask, told, self._agenda.pages, self._agenda.pages_left, now)
+        self._hints.table_came(ask, told, self.agenda.pages, self.agenda.pages_left, now)
 
     # --- tables of variable information -------------------------------------------------------------------------------
 
@@ -476,7 +457,7 @@ class Visit:
         if step.page is not None:
             self._store(*step.page, step.parts)
         elif step.ask is not None and not self._is_stopped:
-            self._agenda.ask_next(step.ask)
+            self.agenda.ask_next(step.ask)
         elif step.document is not None:
             self.pages += 1
             self._document(item, step.document, now)
@@ -484,7 +465,7 @@ class Visit:
             self.pages += 1
             self._scribe.fresh(item, step.table, step.etag, step.modified, now)
         else:
-            self._agenda.came_to_nothing(item)
+            self.agenda.came_to_nothing(item)
             if step.failed is not None:
                 self._failure(item, result, step.failed, now)
 
@@ -493,7 +474,7 @@ class Visit:
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         moved_to = self._robots.answered(ask, result, failed, now)
         if moved_to:
-            self._agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+            self.agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
         elif self._robots.rules is not None:
             self._begin(now)
         else:

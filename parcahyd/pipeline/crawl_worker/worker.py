@@ -123,7 +123,7 @@ class CrawlWorker:
 
     def progress(self, pid: int) -> WorkerProgress:
         visits = [visit for visit, _ in self._visits.values()]
-        busiest = nlargest(10, visits, key=lambda visit: (visit.on_the_wire, visit.pages))
+        busiest = nlargest(10, visits, key=lambda visit: (visit.agenda.on_the_wire, visit.pages))
         return WorkerProgress(
             worker=self.number,
             pid=pid,
@@ -175,14 +175,15 @@ class CrawlWorker:
 
     def _go_on(self, visit: Visit, now: float) -> None:
         """Put the visit in line if it has something to ask, or end it."""
-        if visit.ready is None:
-            if visit.prepare(now) is not None:
+        agenda = visit.agenda
+        if agenda.ready is None:
+            if agenda.prepare(now) is not None:
                 self._turnstile.ask(visit)
             elif visit.is_over:
                 self._close(visit)
 
     def _start(self, visit: Visit) -> None:
-        ask = visit.started()
+        ask = visit.agenda.started()
         is_page, is_fragment = ask.kind is AskKind.PAGE, ask.kind is AskKind.FRAGMENT
         request = DownloadRequest(
             url=visit.origin + ask.path,
@@ -222,7 +223,8 @@ class CrawlWorker:
         elif result.fault is DownloadFault.PLUGIN:
             self._misbehaved(result.detail)
         now = self._clock.now()
-        ready = visit.ready
+        agenda = visit.agenda
+        ready = agenda.ready
         try:
             visit.answered(ask, result, foreign, now)
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
@@ -231,9 +233,9 @@ class CrawlWorker:
             self._turnstile.set_pace(visit, pace.delay)
         if visit.respite.asked_until or result.fault is not None or self._care.is_concerned:
             self._listen(visit, result, now)
-        if ready is not None and visit.ready is None:
+        if ready is not None and agenda.ready is None:
             self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
-        elif ready is None and visit.ready is not None:
+        elif ready is None and agenda.ready is not None:
             self._turnstile.ask(visit)  # robots.txt moved within its site.
         if monotonic > self._visits[visit.pair.visit][1]:
             self._turnstile.withdraw(visit)
@@ -324,12 +326,12 @@ class CrawlWorker:
                 addresses_expire=visit.assignment.addresses_expire,
                 failures=visit.respite.failures,
                 pages=visit.pages,
-                requests=visit.requests,
+                requests=visit.agenda.requests,
                 reason=visit.respite.word,
                 guards=visit.guards,
             )
         )
-        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.requests, pauses))
+        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.agenda.requests, pauses))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)
