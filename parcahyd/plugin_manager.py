@@ -31,8 +31,7 @@ from parcahyd.runtime.entry_point_groups import may_be_offered
 from parcahyd.storage import shipped_orders
 
 if TYPE_CHECKING:
-    import asyncio
-
+    from parcahyd.core.event_loop import EventLoop
     from parcahyd.formats.expanders import Expanders
     from parcahyd.formats.recognizer import Recognise
     from parcahyd.formats.summarizers import Summarizers
@@ -141,8 +140,13 @@ class PluginManager:
         _require(resolver, Resolver, _RESOLVERS, name, offer)
         return GuardedResolver(name, resolver)
 
-    def downloader(self, loop: asyncio.AbstractEventLoop) -> Downloader:
-        """The downloader that DownloaderClass names, newly made for this loop."""
+    @property
+    def wants_asyncio(self) -> bool:
+        """Whether the downloader is a stranger's, who was promised a loop of asyncio."""
+        return self._chosen(_DOWNLOADERS)[1].found != _BUILT_IN
+
+    def downloader(self, loop: EventLoop) -> Downloader:
+        """The downloader that DownloaderClass names, newly made for this loop; see `wants_asyncio`."""
         name, offer = self._chosen(_DOWNLOADERS)
         downloader = self._made(_DOWNLOADERS, name, offer, self._configuration.work, loop)
         _require(downloader, Downloader, _DOWNLOADERS, name, offer)

@@ -369,6 +369,12 @@ def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
     assert troubles == ['downloader "NAME" raised OSError: two in close']
 
 
+@pytest.mark.parametrize(("downloader", "wanted"), [("curl", False), ("requests", False), ("NAME", True)])
+def test_only_a_strangers_downloader_wants_a_loop_of_asyncio(folder: Path, downloader: str, wanted: bool) -> None:
+    (folder / "plugins" / "one.py").write_text(_DOWNLOADER)
+    assert PluginManager.load(_conf(folder, downloader=downloader)).wants_asyncio is wanted
+
+
 # --- formats --------------------------------------------------------------------------------------------------------
 
 _FORMATS = """

@@ -11,10 +11,9 @@ from parcahyd.runtime.nursery import Nursery
 __all__ = ["early_children"]
 
 _SHARED = (
-    "asyncio",
-    "concurrent.futures.thread",
     "html",
     "json",
+    "logging",
     "pcre2",
     "parcahyd.config.database_url",
     "parcahyd.core.buffer",
@@ -26,6 +25,7 @@ _SHARED = (
     "parcahyd.rules.media_type",
     "parcahyd.rules.parameters",
     "parcahyd.rules.url_patterns",
+    "parcahyd.runtime.lean_loop",
     "parcahyd.topology",
 )
 """What a Crawl Worker needs and another kind of process too: it is loaded once, before they part. What a worker does not need

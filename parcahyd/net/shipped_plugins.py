@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from parcahyd.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    import asyncio
-
     from parcahyd.config.schema import MapConf, WorkConf
+    from parcahyd.core.event_loop import EventLoop
     from parcahyd.core.ports import Downloader, Resolver
     from parcahyd.hookspecs import DownloaderFactory, ResolverFactory
 
@@ -44,13 +43,13 @@ def _hosts_file(conf: MapConf) -> Resolver:
     return HostsFileResolver(conf)
 
 
-def _curl(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+def _curl(conf: WorkConf, loop: EventLoop) -> Downloader:
     from parcahyd.net.downloader_curl import CurlDownloader
 
     return CurlDownloader(conf, loop)
 
 
-def _requests(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+def _requests(conf: WorkConf, loop: EventLoop) -> Downloader:
     from parcahyd.net.downloader_requests import RequestsDownloader
 
     return RequestsDownloader(conf, loop)

@@ -5,7 +5,6 @@ It holds nothing that cannot be lost: what is due stands in the database, and ev
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
@@ -58,6 +57,7 @@ from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.cores import usable_cores
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.lean_loop import LeanLoop, LeanTimer
 from parcahyd.runtime.nursery import Newborn, Nursery
 from parcahyd.runtime.run_lock import RunLock
 
@@ -129,8 +129,8 @@ class Coordinator:
         self._join = join
         self._nursery = nursery
         self._schedule = Schedule(configuration.work)
-        self._loop = asyncio.new_event_loop()
-        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._loop = LeanLoop()
+        self._result: int | Exception | None = None
         self._boxes: CoordinatorBoxes | None = None
         self._lock: RunLock | None = None
         self._update: Child | None = None
@@ -143,7 +143,7 @@ class Coordinator:
         self._chronicle = Chronicle(self.clock, observer)
         self._phase = "starting"
         self._outcome = ""
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: LeanTimer | None = None
 
     def run(self) -> int:
         """The exit code. Raises UserMistake and RunFailed."""
@@ -163,9 +163,16 @@ class Coordinator:
             if worker is not None:
                 self._begin_worker(worker)
             self._loop.call_later(_TELL_EVERY, self._tell)
-            return self._loop.run_until_complete(self._ended)
+            return self._run_until_ended()
         finally:
             self._clean_up()
+
+    def _run_until_ended(self) -> int:
+        self._loop.run_forever()
+        if isinstance(self._result, Exception):
+            raise self._result
+        assert self._result is not None  # noqa: S101 - the loop runs until there is one
+        return self._result
 
     def _read_plugins(self) -> Resolver:
         from parcahyd.plugin_manager import PluginManager  # Not before the children are born: this may start threads.
@@ -238,7 +245,7 @@ class Coordinator:
         """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
         worker = self._crew.pop(number)
         code = worker.child.wait()
-        if self._boxes is None or self._ended.done() or self._phase == "finishing":
+        if self._boxes is None or self._result is not None or self._phase == "finishing":
             return
         if worker.progress is None:
             self._stillborn += 1
@@ -255,7 +262,7 @@ class Coordinator:
         self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 
     def _update_lost(self) -> None:
-        if not self._ended.done():
+        if self._result is None:
             code = self._update.wait(1.0) if self._update is not None else None
             self._fail(f"the Update Database process is gone (exit code {code}); start again to go on")
 
@@ -349,7 +356,7 @@ class Coordinator:
 
     def _look(self) -> None:
         """After every event: is the run over? When does something fall due?"""
-        if self._boxes is None or self._ended.done():
+        if self._boxes is None or self._result is not None:
             return
         dispatcher = self._boxes.url_dispatcher
         if self._boxes.crawl_manager.limit_reached and not self._outcome:
@@ -432,7 +439,7 @@ class Coordinator:
     def _fail(self, sentence: str) -> None:
         self._end(RunFailed(sentence))
 
-    def _bug(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    def _bug(self, loop: LeanLoop, context: dict[str, object]) -> None:
         """An exception in a callback is a bug: the run ends with its traceback."""
         error = context.get("exception")
         if isinstance(error, Exception):
@@ -441,12 +448,9 @@ class Coordinator:
             loop.default_exception_handler(context)
 
     def _end(self, result: int | Exception) -> None:
-        if self._ended.done():
-            return
-        if isinstance(result, Exception):
-            self._ended.set_exception(result)
-        else:
-            self._ended.set_result(result)
+        if self._result is None:
+            self._result = result
+            self._loop.stop()
 
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
@@ -475,7 +479,7 @@ class Coordinator:
     def _tell(self) -> None:
         workers = tuple(worker.progress for worker in self._crew.values() if worker.progress is not None)
         self._chronicle.tell(self._phase, self._boxes, workers)
-        if not self._ended.done():
+        if self._result is None:
             self._loop.call_later(_TELL_EVERY, self._tell)
 
 

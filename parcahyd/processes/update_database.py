@@ -6,7 +6,6 @@ fingerprint documents while they wait (SHA-256, the compressors and the database
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -57,8 +56,10 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.lean_loop import LeanLoop
 
 if TYPE_CHECKING:
+    from parcahyd.core.event_loop import EventLoop
     from parcahyd.storage.packing import PackedPage
     from parcahyd.storage.store import Store
 
@@ -163,7 +164,7 @@ class UpdateDatabaseHost(Protocol):
 class DatabaseThread:
     """The one thread that uses the database; answers come back on the event loop, in order."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
+    def __init__(self, loop: EventLoop, clock: Clock) -> None:
         self._loop = loop
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, "database")
@@ -261,7 +262,7 @@ class UpdateDatabaseProcess:
         self._pack_all = pack_all
         self._open_store = Store.open
         self._join = join
-        self._loop = asyncio.new_event_loop()
+        self._loop = LeanLoop()
         self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)

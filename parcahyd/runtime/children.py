@@ -21,12 +21,9 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from parcahyd.runtime.channel import socket_pair
-
-if TYPE_CHECKING:
-    import asyncio
 
 __all__ = ["Child", "become_child", "can_be_copied", "end_with_traceback"]
 
@@ -182,7 +179,11 @@ def become_child(name: str) -> None:
         Path("/proc/self/comm").write_text(name)
 
 
-def end_with_traceback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+class _Complaining(Protocol):
+    def default_exception_handler(self, context: dict[str, Any], /) -> None: ...
+
+
+def end_with_traceback(loop: _Complaining, context: dict[str, Any]) -> None:
     """A child's exception handler: a bug ends the process, loudly, instead of leaving it half alive."""
     loop.default_exception_handler(context)
     os._exit(1)

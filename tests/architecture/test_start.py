@@ -21,6 +21,29 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert "parcahyd" in done.stdout
 
 
+CHILD = """
+import sys
+from importlib import import_module
+from parcahyd.cli import early_children
+for name in (*early_children._SHARED, *sys.argv[1:]):
+    import_module(name)
+print(*sorted({"asyncio", "ssl", "subprocess", "concurrent.futures"} & set(sys.modules)))
+"""
+WORKER = ("parcahyd.processes.crawl_worker", "parcahyd.pipeline.crawl_worker", "parcahyd.net.downloader_curl")
+UPDATE_DATABASE = ("parcahyd.processes.update_database", "parcahyd.storage.packing", "parcahyd.storage.store")
+COORDINATOR = ("parcahyd.cli.run", "parcahyd.processes.coordinator")
+
+
+@pytest.mark.parametrize(
+    ("modules", "loaded"),
+    [(WORKER, ""), (UPDATE_DATABASE, "concurrent.futures"), (COORDINATOR, "concurrent.futures")],
+    ids=["worker", "update-database", "coordinator"],
+)
+def test_the_processes_of_a_crawl_do_without_asyncio(modules: tuple[str, ...], loaded: str) -> None:
+    done = subprocess.run([sys.executable, "-c", CHILD, *modules], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout.strip()) == ("", loaded)
+
+
 CRAWL = """
 import sys
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
