@@ -114,10 +114,11 @@ class CrawlWorkerProcess:
         )
 
     def run(self) -> int:
-        loop = None
-        while loop is not self._loop:  # The first message may ask for another one.
-            loop = self._loop
-            loop.run_forever()
+        loop = self._loop
+        loop.run_forever()
+        if loop is not self._loop:  # The first message asked for another one.
+            loop.close()
+            self._loop.run_forever()
         return 0
 
     # --- the worker's ports --------------------------------------------------------------------------------------------

@@ -17,10 +17,8 @@ import socket
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from parcahyd.runtime.channel import socket_pair
@@ -152,6 +150,8 @@ def _go_own_way(role: str, descriptors: Sequence[int]) -> NoReturn:
         os.close(nothing)
         code = import_module(_PROGRAM).main([role, *map(str, descriptors)])
     except BaseException:
+        import traceback  # Seldom needed, and it would be loaded before the first request.
+
         traceback.print_exc()
     finally:
         os._exit(code)
@@ -175,8 +175,8 @@ def become_child(name: str) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with contextlib.suppress(OSError):
-        Path("/proc/self/comm").write_text(name)
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as file:
+        file.write(name)
 
 
 class _Complaining(Protocol):

@@ -7,12 +7,11 @@ callback. See docs/decisions/0019-a-loop-of-our-own.md.
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import signal
+import socket
 import sys
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
@@ -80,20 +79,23 @@ class LeanLoop:
         self._closed = False
         self._sleeping = False
         self._signals: dict[int, Any] = {}
-        self._wakened, self._waker = os.pipe()
+        self._wakened_before = -1
+        self._wakened, self._waker = socket.socketpair()
         for end in (self._wakened, self._waker):
-            os.set_blocking(end, False)
-        self.add_reader(self._wakened, self._drain)
+            end.setblocking(False)
+        self.add_reader(self._wakened.fileno(), self._drain)
 
     def run_forever(self) -> None:
-        while not self._stopping:
-            try:
-                while not self._stopping:
-                    self._turn()
-            except Exception as error:
-                # What else was ready is so in the next turn.
-                self.call_exception_handler({"message": "an exception in a callback of the event loop", "exception": error})
-        self._stopping = False
+        try:
+            while not self._stopping:
+                try:
+                    while not self._stopping:
+                        self._turn()
+                except Exception as error:
+                    # What else was ready is so in the next turn.
+                    self.call_exception_handler({"message": "an exception in a callback of the event loop", "exception": error})
+        finally:
+            self._stopping = self._sleeping = False
 
     def stop(self) -> None:
         """Return from `run_forever` at the end of this turn."""
@@ -107,8 +109,8 @@ class LeanLoop:
             self._soon.clear()
             self._timers.clear()
             self._watch.close()
-            os.close(self._wakened)
-            os.close(self._waker)
+            self._wakened.close()
+            self._waker.close()
 
     def is_closed(self) -> bool:
         return self._closed
@@ -124,8 +126,8 @@ class LeanLoop:
         self._soon.append((callback, arguments))
         # The loop says that it sleeps before it looks for the last time, so one of the two sees the other.
         if self._sleeping:
-            with contextlib.suppress(BlockingIOError):  # Full: it will wake.
-                os.write(self._waker, b"\0")
+            with contextlib.suppress(OSError):  # Full: it will wake. Closed since: nobody sleeps.
+                self._waker.send(b"\0")
 
     def call_later(self, delay: float, callback: _Callback, /, *arguments: Any) -> LeanTimer:
         return self.call_at(time.monotonic() + delay, callback, *arguments)
@@ -181,10 +183,13 @@ class LeanLoop:
             self.call_soon_threadsafe(callback, *arguments)
 
         # A signal that comes just before the loop sleeps must wake it, which only the interpreter's own handler can.
-        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        wakened_before = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
+        if not self._signals:
+            self._wakened_before = wakened_before
         before = signal.signal(number, caught)
         signal.siginterrupt(number, False)  # Libraries that wait for the system are not disturbed.
-        self._signals.setdefault(number, before)
+        # None: it was not Python's, and cannot be put back.
+        self._signals.setdefault(number, signal.SIG_DFL if before is None else before)
 
     def remove_signal_handler(self, number: int, /) -> bool:
         """Have it as it was before."""
@@ -192,7 +197,7 @@ class LeanLoop:
             return False
         signal.signal(number, self._signals.pop(number))
         if not self._signals:
-            signal.set_wakeup_fd(-1)
+            signal.set_wakeup_fd(self._wakened_before)
         return True
 
     # --- mistakes ------------------------------------------------------------------------------------------------------
@@ -205,6 +210,8 @@ class LeanLoop:
 
     def default_exception_handler(self, context: dict[str, Any], /) -> None:
         """Write the message and the traceback to standard error."""
+        import traceback  # Seldom needed, and it would be loaded before the first request.
+
         print(context.get("message", ""), file=sys.stderr)
         error = context.get("exception")
         if isinstance(error, BaseException):
@@ -252,4 +259,4 @@ class LeanLoop:
 
     def _drain(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            os.read(self._wakened, 4096)
+            self._wakened.recv(4096)

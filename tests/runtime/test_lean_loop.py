@@ -362,10 +362,14 @@ def test_an_interrupt_is_no_mistake_and_leaves_the_loop(trial: Trial) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
+    trial.loop.call_soon(trial.loop.stop)
     trial.loop.call_soon(interrupt)
     with pytest.raises(KeyboardInterrupt):
         trial.loop.run_forever()
     assert trial.troubles == []
+    trial.loop.call_soon(trial.seen.append, "again")
+    trial.turn()
+    assert trial.seen == ["again"]
 
 
 def test_a_stopped_loop_can_run_again(trial: Trial) -> None:
@@ -405,6 +409,18 @@ def test_a_signal_calls_back_and_is_as_before_afterwards(trial: Trial) -> None:
     assert trial.loop.remove_signal_handler(signal.SIGUSR1)
     assert not trial.loop.remove_signal_handler(signal.SIGUSR1)
     assert signal.getsignal(signal.SIGUSR1) == before
+
+
+def test_who_was_wakened_by_signals_before_is_so_afterwards(trial: Trial, pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, _theirs = pair
+    before = signal.set_wakeup_fd(ours.fileno())
+    try:
+        trial.loop.add_signal_handler(signal.SIGUSR1, trial.loop.stop)
+        trial.loop.add_signal_handler(signal.SIGUSR2, trial.loop.stop)
+        trial.loop.close()
+    finally:
+        wakened = signal.set_wakeup_fd(before)
+    assert wakened == ours.fileno()
 
 
 SCRIPT = """
