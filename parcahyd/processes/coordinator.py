@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,6 +59,7 @@ from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.lean_loop import LeanLoop, LeanTimer
 from parcahyd.runtime.nursery import Newborn, Nursery
 from parcahyd.runtime.run_lock import RunLock
+from parcahyd.runtime.thread_crew import ThreadCrew
 
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
 
@@ -137,7 +137,7 @@ class Coordinator:
         self._update_channel: Channel[FromUpdateToCoordinator] | None = None
         self._crew: dict[int, _Worker] = {}
         self._stillborn = 0
-        self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
+        self._mappers = ThreadCrew(configuration.map.MaxInstances, "url-mapper")
         self._resolver: Resolver | None = None
         self._mapper: UrlMapper | None = None
         self._chronicle = Chronicle(self.clock, observer)
@@ -192,8 +192,10 @@ class Coordinator:
     def start_mapper(self, pairs: tuple[Pair, ...]) -> None:
         if self._mapper is None:
             return
-        future = self._mappers.submit(self._mapper.map, pairs)
-        future.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._mapped, pairs, done))
+        self._mappers.call(
+            partial(self._mapper.map, pairs),
+            lambda mapped, error: self._loop.call_soon_threadsafe(self._mapped, pairs, mapped, error),
+        )
 
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
@@ -330,12 +332,14 @@ class Coordinator:
         elif isinstance(message, Misbehaviour):
             self._chronicle.note(message.sentence)
 
-    def _mapped(self, pairs: tuple[Pair, ...], done: Future[list[ResolvedPair]]) -> None:
+    def _mapped(self, pairs: tuple[Pair, ...], mapped: list[ResolvedPair] | None, error: BaseException | None) -> None:
         """A URL Mapper has finished its set."""
+        if error is not None:
+            raise error
         if self._boxes is None:
             return
         now = self.clock.now()
-        for resolved in done.result():
+        for resolved in mapped or ():
             if self._outcome:
                 self._hand_back(resolved.pair)
             elif resolved.reason:
@@ -465,7 +469,7 @@ class Coordinator:
             worker.child.wait()
         if self._update is not None and self._update.wait(_PATIENCE) is None:
             self._update.kill()
-        self._mappers.shutdown(wait=False, cancel_futures=True)
+        self._mappers.close()
         if self._resolver is not None:
             self._resolver.close()
         if self._lock is not None:

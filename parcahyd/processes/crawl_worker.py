@@ -37,12 +37,11 @@ from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.lean_loop import LeanLoop
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from parcahyd.core.event_loop import EventLoop, Timer
     from parcahyd.pipeline.crawl_worker import CrawlWorker
     from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
     from parcahyd.plugin_manager import PluginManager
+    from parcahyd.runtime.thread_crew import ThreadCrew
 
 __all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
 
@@ -97,7 +96,7 @@ class CrawlWorkerProcess:
         self._alarm_at = 0.0
         self._misbehaviours: set[str] = set()
         self._stopping = False
-        self._reader: ThreadPoolExecutor | None = None
+        self._reader: ThreadCrew | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
             self._loop,
@@ -142,16 +141,14 @@ class CrawlWorkerProcess:
     def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
         """Documents that take long are read one after the other, in a thread of their own."""
         if self._reader is None:
-            from concurrent.futures import ThreadPoolExecutor  # Few sites have such documents.
+            from parcahyd.runtime.thread_crew import ThreadCrew  # Few sites have such documents.
 
-            self._reader = ThreadPoolExecutor(1, "document-reader")
+            self._reader = ThreadCrew(1, "document-reader")
 
-        def finished(future: Future[Reading]) -> None:
-            error = future.exception()
-            reading = future.result() if error is None else None
+        def finished(reading: Reading | None, error: BaseException | None) -> None:
             self._loop.call_soon_threadsafe(done, reading, error if isinstance(error, Exception) else None)
 
-        self._reader.submit(read).add_done_callback(finished)
+        self._reader.call(read, finished)
 
     def wake(self, at: float) -> None:
         """Have `turn` called at a time of the monotonic clock, which is the loop's clock too."""

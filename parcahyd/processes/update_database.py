@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -57,6 +57,7 @@ from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.lean_loop import LeanLoop
+from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
 if TYPE_CHECKING:
     from parcahyd.core.event_loop import EventLoop
@@ -86,7 +87,7 @@ class Crate:
 
     def __init__(self) -> None:
         self.pages: list[PageRecord] = []
-        self.packed: Future[list[PackedPage]] | None = None
+        self.packed: Outcome[list[PackedPage]] | None = None
 
     def page(self, number: int) -> PackedPage:
         """A page of the crate, packed; waits for that if it is still under way."""
@@ -167,18 +168,12 @@ class DatabaseThread:
     def __init__(self, loop: EventLoop, clock: Clock) -> None:
         self._loop = loop
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, "database")
+        self._thread = ThreadCrew(1, "database")
         self.store: Store | None = None
 
     def call(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
         """Run `work` in the thread, then `done` with its result or what it raised."""
-
-        def finished(future: Future[Any]) -> None:
-            error = future.exception()
-            result = None if error else future.result()
-            self._loop.call_soon_threadsafe(done, result, error)
-
-        self._thread.submit(work).add_done_callback(finished)
+        self._thread.call(work, partial(self._loop.call_soon_threadsafe, done))
 
     def write(self, queue: BufferQueue, items: Sequence[Prepared], done: _Done) -> None:
         self._write(lambda: self._store_batch(queue, items), done)
@@ -266,7 +261,7 @@ class UpdateDatabaseProcess:
         self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)
-        self._packers = ThreadPoolExecutor(_PACKERS, "packer")
+        self._packers = ThreadCrew(_PACKERS, "packer")
         self._crate = Crate()
         self._haste = Haste()
         self._lock: int | None = None
@@ -471,13 +466,15 @@ class UpdateDatabaseProcess:
             work = self._configuration.work
             self._crate = Crate()
             crate.packed = self._packers.submit(
-                self._pack_all,
-                crate.pages,
-                work.CompressionLevel,
-                work.KeepLinks,
-                work.Summaries != "none",
-                work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
-                work.MergeMode == "eager",
+                partial(
+                    self._pack_all,
+                    crate.pages,
+                    work.CompressionLevel,
+                    work.KeepLinks,
+                    work.Summaries != "none",
+                    work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
+                    work.MergeMode == "eager",
+                )
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
