@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parcahyd.hookspecs import hookimpl
-
 if TYPE_CHECKING:
     from parcahyd.config.schema import MapConf, WorkConf
     from parcahyd.core.event_loop import EventLoop
@@ -15,12 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["parcahyd_downloaders", "parcahyd_resolvers"]
 
 
-@hookimpl
 def parcahyd_resolvers() -> dict[str, ResolverFactory]:
     return {"dnspython": _dnspython, "system": _system, "hosts-file": _hosts_file}
 
 
-@hookimpl
 def parcahyd_downloaders() -> dict[str, DownloaderFactory]:
     return {"curl": _curl, "requests": _requests}
 
