@@ -11,10 +11,6 @@ from parcahyd.runtime.nursery import Nursery
 __all__ = ["early_children"]
 
 _SHARED = (
-    "html",
-    "json",
-    "logging",
-    "pcre2",
     "parcahyd.config.database_url",
     "parcahyd.core.buffer",
     "parcahyd.core.messages",
@@ -22,7 +18,6 @@ _SHARED = (
     "parcahyd.refresh.schedule",
     "parcahyd.rules.address_policy",
     "parcahyd.rules.host_rules",
-    "parcahyd.rules.media_type",
     "parcahyd.rules.parameters",
     "parcahyd.rules.url_patterns",
     "parcahyd.runtime.lean_loop",
