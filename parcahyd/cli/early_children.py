@@ -8,9 +8,9 @@ from importlib import import_module
 from parcahyd.runtime.children import can_be_copied
 from parcahyd.runtime.nursery import Nursery
 
-__all__ = ["early_children"]
+__all__ = ["SHARED", "early_children"]
 
-_SHARED = (
+SHARED = (
     "parcahyd.config.database_url",
     "parcahyd.core.buffer",
     "parcahyd.core.messages",
@@ -32,7 +32,7 @@ def early_children() -> Nursery:
     nursery = Nursery()
     if can_be_copied():
         gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
-        for name in _SHARED:
+        for name in SHARED:
             import_module(name)
         nursery.fill()
     return nursery

@@ -10,6 +10,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -61,7 +62,7 @@ from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
 if TYPE_CHECKING:
     from parcahyd.core.event_loop import EventLoop
-    from parcahyd.storage.packing import PackedPage
+    from parcahyd.storage.packed import PackedPage
     from parcahyd.storage.store import Store
 
 __all__ = ["Prepared", "UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
@@ -75,6 +76,7 @@ _MANY = 50
 """Pages in a moment: at such a rate, fingerprints of texts are left to who asks for near-duplicates."""
 _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
+_FOR_PAGES = ("parcahyd.storage.packing", "parcahyd.rules.brief", "parcahyd.rules.media_type", "parcahyd.rules.similarity")
 
 
 _Done = Callable[[Written | Exception], None]
@@ -251,10 +253,8 @@ class UpdateDatabaseProcess:
     def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
         become_child("update-database")
         # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
-        from parcahyd.storage.packing import pack_all
         from parcahyd.storage.store import Store
 
-        self._pack_all = pack_all
         self._open_store = Store.open
         self._join = join
         self._loop = LeanLoop()
@@ -264,6 +264,7 @@ class UpdateDatabaseProcess:
         self._packers = ThreadCrew(_PACKERS, "packer")
         self._crate = Crate()
         self._haste = Haste()
+        self._is_ready_to_pack = False
         self._lock: int | None = None
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
@@ -422,6 +423,14 @@ class UpdateDatabaseProcess:
                 raise error
 
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
+        self._get_ready_to_pack()
+
+    def _get_ready_to_pack(self) -> None:
+        """Load what the first page needs while it is being asked for: before, it would have kept the request waiting."""
+        if not self._is_ready_to_pack:
+            self._is_ready_to_pack = True
+            for name in _FOR_PAGES:
+                self._packers.submit(partial(import_module, name))
 
     def _join_worker(self, number: int) -> None:
         channel: Channel[FromWorkerToUpdate] = Channel(
@@ -467,7 +476,7 @@ class UpdateDatabaseProcess:
             self._crate = Crate()
             crate.packed = self._packers.submit(
                 partial(
-                    self._pack_all,
+                    _packed,
                     crate.pages,
                     work.CompressionLevel,
                     work.KeepLinks,
@@ -517,6 +526,12 @@ class UpdateDatabaseProcess:
             self._coordinator.send(finished)
 
         self.writer.call(finish, done)
+
+
+def _packed(pages: list[PageRecord], *how: Any) -> list[PackedPage]:
+    from parcahyd.storage.packing import pack_all  # See `_get_ready_to_pack`.
+
+    return pack_all(pages, *how)
 
 
 def _end_now() -> None:

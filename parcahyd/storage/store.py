@@ -35,7 +35,7 @@ from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.leases import Leases
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.opening import Database, database_of
-from parcahyd.storage.packing import PackedPage
+from parcahyd.storage.packed import PackedPage
 from parcahyd.storage.page_batch import PageBatch
 from parcahyd.storage.run_rows import RunRows
 from parcahyd.storage.run_state import RunState

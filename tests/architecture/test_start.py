@@ -23,25 +23,51 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
 
 CHILD = """
 import sys
+role, names, unwanted = [argument.split() for argument in sys.argv[1:]]
+for name in unwanted:
+    sys.modules.pop(name, None)  # An editable installation loads some of them before anything else.
 from importlib import import_module
-from parcahyd.cli import early_children
-for name in (*early_children._SHARED, *sys.argv[1:]):
+from parcahyd.runtime.lean_imports import import_msgspec, import_pycurl
+import_msgspec()
+from parcahyd.cli.early_children import SHARED
+for name in SHARED:
     import_module(name)
-print(*sorted({"asyncio", "ssl", "subprocess", "concurrent.futures"} & set(sys.modules)))
+if role == ["worker"]:
+    import_pycurl()
+for name in names:
+    import_module(name)
+print(*sorted(set(unwanted) & set(sys.modules)))
 """
-WORKER = ("parcahyd.processes.crawl_worker", "parcahyd.pipeline.crawl_worker", "parcahyd.net.downloader_curl")
-UPDATE_DATABASE = ("parcahyd.processes.update_database", "parcahyd.storage.packing", "parcahyd.storage.store")
-COORDINATOR = ("parcahyd.cli.run", "parcahyd.processes.coordinator")
+"""What a process of a crawl loads until it is told to begin."""
 
-
-@pytest.mark.parametrize(
-    ("modules", "loaded"),
-    [(WORKER, ""), (UPDATE_DATABASE, "concurrent.futures"), (COORDINATOR, "concurrent.futures")],
-    ids=["worker", "update-database", "coordinator"],
+PROCESSES = {
+    "shared": "parcahyd.core.messages",
+    "worker": "parcahyd.processes.crawl_worker parcahyd.pipeline.crawl_worker parcahyd.net.downloader_curl",
+    "update-database": "parcahyd.processes.update_database parcahyd.storage.store",
+    "coordinator": "parcahyd.cli.run parcahyd.config.loading parcahyd.processes.coordinator",
+}
+NEVER = (
+    "asyncio concurrent.futures difflib email hashlib importlib.metadata isal json logging pluggy protego random shutil "
+    "sqlalchemy ssl subprocess tempfile traceback typing_extensions zlib_ng"
 )
-def test_the_processes_of_a_crawl_do_without_asyncio(modules: tuple[str, ...], loaded: str) -> None:
-    done = subprocess.run([sys.executable, "-c", CHILD, *modules], capture_output=True, text=True, check=False)
-    assert (done.stderr, done.stdout.strip()) == ("", loaded)
+"""What no process needs before the first request."""
+ONLY_THE_COORDINATOR = "ast click inspect pathlib tokenize tomllib"
+NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
+"""What only one kind of process needs, so that it is loaded beside the others."""
+UNWANTED = {
+    "shared": f"{NEVER} {ONLY_THE_COORDINATOR} {NOT_SHARED}",
+    "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3",
+    "update-database": f"{NEVER} {ONLY_THE_COORDINATOR} html pcre2 pycurl",
+    "coordinator": f"{NEVER} {NOT_SHARED}",
+}
+
+
+@pytest.mark.parametrize("role", PROCESSES)
+def test_the_processes_of_a_crawl_load_nothing_that_the_first_request_does_not_need(role: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, role, PROCESSES[role], UNWANTED[role]], capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.stdout.strip()) == ("", "")
 
 
 CRAWL = """
