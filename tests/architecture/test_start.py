@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
+import msgspec
 import pytest
+
+from parcahyd.config import schema
+from parcahyd.core import messages, progress, records
 
 HEAVY = ("sqlalchemy", "rich", "pycurl", "turbohtml", "requests", "dns", "asyncio", "multiprocessing")
 
@@ -68,6 +73,14 @@ def test_the_processes_of_a_crawl_load_nothing_that_the_first_request_does_not_n
         [sys.executable, "-c", CHILD, role, PROCESSES[role], UNWANTED[role]], capture_output=True, text=True, check=False
     )
     assert (done.stderr, done.stdout.strip()) == ("", "")
+
+
+@pytest.mark.parametrize("module", [schema, messages, progress, records], ids=lambda module: module.__name__)
+def test_annotations_of_records_that_travel_are_not_left_as_text(module: ModuleType) -> None:
+    """As text, msgspec compiles them one by one in every process that reads such records."""
+    structs = [made for made in vars(module).values() if isinstance(made, type) and issubclass(made, msgspec.Struct)]
+    assert structs
+    assert [made for made in structs if str in map(type, made.__annotations__.values())] == []
 
 
 CRAWL = """
