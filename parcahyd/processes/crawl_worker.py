@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
 
 _REPORT_EVERY = 0.5
+_UNTIL_ASKED = 0.001
+"""Seconds until the first request has left."""
 
 
 class CrawlWorkerHost(Protocol):
@@ -96,6 +98,7 @@ class CrawlWorkerProcess:
         self._alarm_at = 0.0
         self._misbehaviours: set[str] = set()
         self._stopping = False
+        self._is_ready_to_read = False
         self._reader: ThreadCrew | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
@@ -172,6 +175,7 @@ class CrawlWorkerProcess:
         elif isinstance(message, Visits):
             if self._worker is not None:
                 self._worker.accept(message.assignments)
+                self._get_ready_to_read()
         elif isinstance(message, Begin):
             self._begin(message)
         else:
@@ -206,6 +210,12 @@ class CrawlWorkerProcess:
         self._worker = self._join(configuration, self._downloader, self)
         settle_in()
         self._report()
+
+    def _get_ready_to_read(self) -> None:
+        """Load what reads the first page while it is being asked for: before, it would have kept the request waiting."""
+        if not self._is_ready_to_read:
+            self._is_ready_to_read = True
+            self._loop.call_later(_UNTIL_ASKED, import_module, "parcahyd.rules.links")
 
     def _credited(self, message: Credit, _size: int) -> None:
         if self._worker is not None:

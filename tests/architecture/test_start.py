@@ -61,7 +61,7 @@ NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.st
 """What only one kind of process needs, so that it is loaded beside the others."""
 UNWANTED = {
     "shared": f"{NEVER} {ONLY_THE_COORDINATOR} {NOT_SHARED}",
-    "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3",
+    "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 html pcre2 parcahyd.rules.containers parcahyd.rules.links",
     "update-database": f"{NEVER} {ONLY_THE_COORDINATOR} html pcre2 pycurl",
     "coordinator": f"{NEVER} {NOT_SHARED}",
 }
