@@ -65,6 +65,8 @@ __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
 
 _TELL_EVERY = 0.5
 _STILLBORN_MOST = 3
+_UNTIL_HEARD = 0.002
+"""Seconds until Update Database is at its last task, which would else wait until the system has cleared away the workers."""
 _PATIENCE = 10.0
 """Seconds beyond StopTimeout after which a run that does not stop is ended."""
 
@@ -433,8 +435,12 @@ class Coordinator:
             self._phase = "finishing"
             self._outcome = outcome
             self._to_update(Finish(outcome, self._chronicle.requests))
-            for worker in self._crew.values():  # No visit is open: they can go while the run's row is written.
-                worker.child.doom()
+            self._loop.call_later(_UNTIL_HEARD, self._dismiss_workers)
+
+    def _dismiss_workers(self) -> None:
+        """No visit is open: they can go while the run's row is written."""
+        for worker in self._crew.values():
+            worker.child.doom()
 
     def _finished(self, message: Finished) -> None:
         self._chronicle.close(self._outcome, message)
@@ -458,8 +464,7 @@ class Coordinator:
 
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
-        for worker in self._crew.values():
-            worker.child.doom()
+        self._dismiss_workers()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()

@@ -524,6 +524,9 @@ class UpdateDatabaseProcess:
             if error is not None:
                 raise error
             self._coordinator.send(finished)
+            self._coordinator.flush()
+            if self._coordinator.is_flushed:
+                _end_now()  # The system clears this process away while the coordinator tells its summary.
 
         self.writer.call(finish, done)
 
