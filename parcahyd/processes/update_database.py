@@ -76,7 +76,13 @@ _MANY = 50
 """Pages in a moment: at such a rate, fingerprints of texts are left to who asks for near-duplicates."""
 _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
-_FOR_PAGES = ("parcahyd.storage.packing", "parcahyd.rules.brief", "parcahyd.rules.media_type", "parcahyd.rules.similarity")
+_FOR_PAGES = (
+    "parcahyd.storage.packing",
+    "parcahyd.rules.brief",
+    "parcahyd.rules.media_type",
+    "parcahyd.rules.similarity",
+    "parcahyd.storage.page_batch",
+)
 
 
 _Done = Callable[[Written | Exception], None]
