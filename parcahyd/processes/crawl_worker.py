@@ -34,6 +34,7 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
 __all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
 
 _REPORT_EVERY = 0.5
-_UNTIL_ASKED = 0.001
-"""Seconds until the first request has left."""
+_FOR_PAGES = ("html", "pcre2", "parcahyd.rules.link_scanner", "parcahyd.rules.known_tags", "parcahyd.rules.links")
+"""What the first page needs and the first request does not."""
 
 
 class CrawlWorkerHost(Protocol):
@@ -98,7 +99,6 @@ class CrawlWorkerProcess:
         self._alarm_at = 0.0
         self._misbehaviours: set[str] = set()
         self._stopping = False
-        self._is_ready_to_read = False
         self._reader: ThreadCrew | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
@@ -117,6 +117,7 @@ class CrawlWorkerProcess:
 
     def run(self) -> int:
         loop = self._loop
+        IdleImports(loop, _FOR_PAGES).go_on()
         loop.run_forever()
         if loop is not self._loop:  # The first message asked for another one.
             loop.close()
@@ -175,7 +176,6 @@ class CrawlWorkerProcess:
         elif isinstance(message, Visits):
             if self._worker is not None:
                 self._worker.accept(message.assignments)
-                self._get_ready_to_read()
         elif isinstance(message, Begin):
             self._begin(message)
         else:
@@ -210,12 +210,6 @@ class CrawlWorkerProcess:
         self._worker = self._join(configuration, self._downloader, self)
         settle_in()
         self._report()
-
-    def _get_ready_to_read(self) -> None:
-        """Load what reads the first page while it is being asked for: before, it would have kept the request waiting."""
-        if not self._is_ready_to_read:
-            self._is_ready_to_read = True
-            self._loop.call_later(_UNTIL_ASKED, import_module, "parcahyd.rules.links")
 
     def _credited(self, message: Credit, _size: int) -> None:
         if self._worker is not None:

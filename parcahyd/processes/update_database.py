@@ -10,7 +10,6 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -57,6 +56,7 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
 from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
@@ -77,12 +77,18 @@ _MANY = 50
 _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
 _FOR_PAGES = (
+    "hashlib",
+    "isal.isal_zlib",
+    "zlib_ng.zlib_ng",
     "parcahyd.storage.packing",
+    "parcahyd.storage.page_batch",
+    "html",
+    "pcre2",
     "parcahyd.rules.brief",
     "parcahyd.rules.media_type",
     "parcahyd.rules.similarity",
-    "parcahyd.storage.page_batch",
 )
+"""What the first page needs and the first request does not."""
 
 
 _Done = Callable[[Written | Exception], None]
@@ -270,7 +276,7 @@ class UpdateDatabaseProcess:
         self._packers = ThreadCrew(_PACKERS, "packer")
         self._crate = Crate()
         self._haste = Haste()
-        self._is_ready_to_pack = False
+        self._for_pages = IdleImports(self._loop, _FOR_PAGES)
         self._lock: int | None = None
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
@@ -290,6 +296,7 @@ class UpdateDatabaseProcess:
         )
 
     def run(self) -> int:
+        self._for_pages.go_on()
         self._loop.run_forever()
         return 0
 
@@ -370,6 +377,7 @@ class UpdateDatabaseProcess:
             self._finish(message)
 
     def _begin(self, message: Begin) -> None:
+        self._for_pages.pause()  # Until the first visit is on its way to its worker.
         self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self._configuration = configuration
@@ -429,14 +437,7 @@ class UpdateDatabaseProcess:
                 raise error
 
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
-        self._get_ready_to_pack()
-
-    def _get_ready_to_pack(self) -> None:
-        """Load what the first page needs while it is being asked for: before, it would have kept the request waiting."""
-        if not self._is_ready_to_pack:
-            self._is_ready_to_pack = True
-            for name in _FOR_PAGES:
-                self._packers.submit(partial(import_module, name))
+        self._for_pages.go_on()
 
     def _join_worker(self, number: int) -> None:
         channel: Channel[FromWorkerToUpdate] = Channel(
@@ -538,7 +539,7 @@ class UpdateDatabaseProcess:
 
 
 def _packed(pages: list[PageRecord], *how: Any) -> list[PackedPage]:
-    from parcahyd.storage.packing import pack_all  # See `_get_ready_to_pack`.
+    from parcahyd.storage.packing import pack_all  # See `_FOR_PAGES`.
 
     return pack_all(pages, *how)
 
