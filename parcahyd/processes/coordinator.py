@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -42,11 +42,6 @@ from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.progress import Observer, WorkerProgress
 from parcahyd.core.records import Assignment, Pair, ResolvedPair, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
-from parcahyd.pipeline.crawl_manager import CrawlManager
-from parcahyd.pipeline.mapping_manager import MappingManager
-from parcahyd.pipeline.resolved_queue import ResolvedQueue
-from parcahyd.pipeline.url_dispatcher import UrlDispatcher
-from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
@@ -56,13 +51,29 @@ from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.cores import usable_cores
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop, LeanTimer
 from parcahyd.runtime.nursery import Newborn, Nursery
 from parcahyd.runtime.run_lock import RunLock
 from parcahyd.runtime.thread_crew import ThreadCrew
 
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_manager import CrawlManager
+    from parcahyd.pipeline.mapping_manager import MappingManager
+    from parcahyd.pipeline.resolved_queue import ResolvedQueue
+    from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+    from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
 
+_BOXES = (
+    "parcahyd.pipeline.url_dispatcher",
+    "parcahyd.pipeline.url_ip_queue",
+    "parcahyd.pipeline.mapping_manager",
+    "parcahyd.pipeline.resolved_queue",
+    "parcahyd.pipeline.crawl_manager",
+)
+"""They are joined when Update Database is ready, and loaded while it gets so."""
 _TELL_EVERY = 0.5
 _STILLBORN_MOST = 3
 _UNTIL_HEARD = 0.002
@@ -165,6 +176,7 @@ class Coordinator:
             if worker is not None:
                 self._begin_worker(worker)
             self._loop.call_later(_TELL_EVERY, self._tell)
+            IdleImports(self._loop, _BOXES).go_on()
             return self._run_until_ended()
         finally:
             self._clean_up()
