@@ -47,7 +47,7 @@ class HookSpecs:
     def parcahyd_downloaders(self) -> dict[str, DownloaderFactory]:
         """Downloaders by the name that `DownloaderClass` may give; a factory takes the work configuration and the loop.
 
-        The factory runs once in each Crawl Worker process.
+        The factory runs once in each Crawl Worker process. Its loop is one of asyncio; only shipped downloaders get another.
         """
         raise NotImplementedError
 

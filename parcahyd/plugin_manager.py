@@ -1,38 +1,31 @@
-"""Finds plugins, asks them what they offer, and builds those that the configuration names or that are always in use.
+"""Asks plugins what they offer, and builds those that the configuration names or that are always in use.
 
 A plugin is found in three ways: as an entry point of the group `parcahyd`, as a Python file in `PluginDir`, or by a dotted
-path in `DnsResolverClass` or `DownloaderClass`. The shipped ones answer the same hooks (`parcahyd.hookspecs`). Of resolvers and
-downloaders one is chosen; recognizers, summarizers and expanders are all in use.
+path in `DnsResolverClass` or `DownloaderClass` (`parcahyd.strangers`). The shipped ones answer the same hooks
+(`parcahyd.hookspecs`). Of resolvers and downloaders one is chosen; recognizers, summarizers and expanders are all in use.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pluggy
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginNotFound, UserMistake
 from parcahyd.core.ports import Downloader, Order, Resolver
 from parcahyd.formats import shipped_formats
-from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net import shipped_plugins
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
-from parcahyd.runtime.entry_point_groups import may_be_offered
+from parcahyd.runtime.entry_point_groups import ENTRY_POINTS, may_be_offered
 from parcahyd.storage import shipped_orders
 
 if TYPE_CHECKING:
-    import asyncio
-
+    from parcahyd.core.event_loop import EventLoop
     from parcahyd.formats.expanders import Expanders
     from parcahyd.formats.recognizer import Recognise
     from parcahyd.formats.summarizers import Summarizers
@@ -96,19 +89,15 @@ class PluginManager:
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._hooks = pluggy.PluginManager(PROJECT)
-        self._hooks.add_hookspecs(HookSpecs)
-        self._found: dict[int, tuple[str, str]] = {}
+        self._has_strangers = False
         self._offers: dict[str, dict[str, _Offer]] = {hook: {} for hook in _KINDS}
 
     @classmethod
     def load(cls, configuration: Configuration, *, check: bool = True) -> PluginManager:
         """Find every plugin; with `check`, make sure that both plugins which the configuration names are there."""
         manager = cls(configuration)
-        manager._register_built_in()
-        for plugin, name, found in (*_entry_points(), *_files(manager._plugin_folder())):
-            manager._register(plugin, name, found)
-        manager._collect()
+        manager._add_built_in()
+        manager._add_strangers()
         for hook in _SETTINGS:
             try:
                 manager._add_dotted_path(hook)
@@ -125,14 +114,13 @@ class PluginManager:
         if strangers:
             return cls.load(configuration)
         manager = cls(configuration)
-        manager._register_built_in()
-        manager._collect()
+        manager._add_built_in()
         return manager if configuration.work.DownloaderClass in manager._offers[_DOWNLOADERS] else cls.load(configuration)
 
     @property
     def has_strangers(self) -> bool:
         """Whether there are plugins beside the shipped ones."""
-        return any(found != _BUILT_IN for _, found in self._found.values())
+        return self._has_strangers
 
     def resolver(self) -> Resolver:
         """The resolver that DnsResolverClass names, newly made."""
@@ -141,8 +129,13 @@ class PluginManager:
         _require(resolver, Resolver, _RESOLVERS, name, offer)
         return GuardedResolver(name, resolver)
 
-    def downloader(self, loop: asyncio.AbstractEventLoop) -> Downloader:
-        """The downloader that DownloaderClass names, newly made for this loop."""
+    @property
+    def wants_asyncio(self) -> bool:
+        """Whether the downloader is a stranger's, who was promised a loop of asyncio."""
+        return self._chosen(_DOWNLOADERS)[1].found != _BUILT_IN
+
+    def downloader(self, loop: EventLoop) -> Downloader:
+        """The downloader that DownloaderClass names, newly made for this loop; see `wants_asyncio`."""
         name, offer = self._chosen(_DOWNLOADERS)
         downloader = self._made(_DOWNLOADERS, name, offer, self._configuration.work, loop)
         _require(downloader, Downloader, _DOWNLOADERS, name, offer)
@@ -188,38 +181,29 @@ class PluginManager:
 
     # --- finding -----------------------------------------------------------------------------------------------------
 
-    def _plugin_folder(self) -> str:
-        return os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
+    def _add_built_in(self) -> None:
+        """What comes with the program answers the same hooks, and is asked without pluggy: most crawls can do without it."""
+        for module in (shipped_plugins, shipped_formats, shipped_orders):
+            for hook in _KINDS:
+                answer = getattr(module, hook, None)
+                if answer is not None:
+                    self._add_offers(hook, answer, module.__name__.rpartition(".")[0], _BUILT_IN)
 
-    def _register_built_in(self) -> None:
-        self._register(shipped_plugins, "parcahyd.net", _BUILT_IN)
-        self._register(shipped_formats, "parcahyd.formats", _BUILT_IN)
-        self._register(shipped_orders, "parcahyd.storage", _BUILT_IN)
-
-    def _register(self, plugin: object, name: str, found: str) -> None:
-        if inspect.isclass(plugin):
-            plugin = plugin()
-        if self._hooks.is_registered(plugin):
+    def _add_strangers(self) -> None:
+        folder = os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
+        files = _plugin_files(folder)
+        if not files and not may_be_offered(ENTRY_POINTS):
             return
-        try:
-            self._hooks.register(plugin, name=f"{found} {name}")
-            self._hooks.check_pending()
-        except (pluggy.PluginValidationError, ValueError) as error:
-            hooks = ", ".join(_KINDS)
-            raise UserMistake(f'plugin "{name}" ({found}): {in_a_line(error)}', f"the hooks are {hooks}") from error
-        if not self._hooks.get_hookcallers(plugin):
-            raise UserMistake(
-                f'plugin "{name}" ({found}) answers no hook',
-                "put @hookimpl on its functions, or let a file that is no plugin start with _",
-            )
-        self._found[id(plugin)] = (name, found)
+        from parcahyd.strangers import Strangers
 
-    def _collect(self) -> None:
-        for hook in _KINDS:
-            for answer in getattr(self._hooks.hook, hook).get_hookimpls():
-                plugin, found = self._found[id(answer.plugin)]
-                for name, factory in _answered(answer.function, hook, plugin, found).items():
-                    self._add(hook, name, _Offer(factory, plugin, found))
+        strangers = Strangers()
+        for answer in strangers.answers(files):
+            self._add_offers(*answer)
+        self._has_strangers = not strangers.is_empty
+
+    def _add_offers(self, hook: str, answer: Callable[[], object], plugin: str, found: str) -> None:
+        for name, factory in _answered(answer, hook, plugin, found).items():
+            self._add(hook, name, _Offer(factory, plugin, found))
 
     def _add(self, hook: str, name: str, offer: _Offer) -> None:
         other = self._offers[hook].setdefault(name, offer)
@@ -234,9 +218,11 @@ class PluginManager:
         path = self._named(hook)
         if path in self._offers[hook] or not ("." in path or ":" in path):
             return
+        from parcahyd.strangers import answers_hooks, target_of
+
         found = f"dotted path in {_SETTINGS[hook]}"
-        target = _target_of(path, _SETTINGS[hook])
-        if not _answers_hooks(self._hooks, target):
+        target = target_of(path, _SETTINGS[hook])
+        if not answers_hooks(target):
             if not callable(target):
                 raise UserMistake(
                     f'{_SETTINGS[hook]} = "{path}" is neither a class, nor a factory, nor a plugin',
@@ -244,7 +230,7 @@ class PluginManager:
                 )
             self._add(hook, path, _Offer(target, path, found))
             return
-        plugin = target() if inspect.isclass(target) else target
+        plugin = target() if isinstance(target, type) else target
         answer = getattr(plugin, hook, None)
         offers = _answered(answer, hook, path, found) if answer is not None else {}
         if len(offers) != 1:
@@ -265,7 +251,9 @@ class PluginManager:
         name, offers = self._named(hook), self._offers[hook]
         if name in offers:
             return name, offers[name]
-        near = _nearest(name, offers) or _nearest(name.lower(), offers)
+        from parcahyd.strangers import nearest
+
+        near = nearest(name, offers) or nearest(name.lower(), offers)
         suggestion = f'did you mean "{near}"? ' if near else ""
         raise PluginNotFound(
             f'{_SETTINGS[hook]}: no {_KINDS[hook]} is called "{name}"', f"{suggestion}there are {', '.join(sorted(offers))}"
@@ -295,96 +283,12 @@ class PluginManager:
             ) from error
 
 
-def _nearest(name: str, offered: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, list(offered), 1)), "")
-
-
-def _entry_points() -> Iterator[tuple[object, str, str]]:
-    if not may_be_offered(PROJECT):
-        return
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=PROJECT):
-        distribution = entry.dist
-        found = "entry point" if distribution is None else f"entry point of {distribution.name} {distribution.version}"
-        try:
-            plugin = entry.load()
-        except Exception as error:
-            raise UserMistake(
-                f'plugin "{entry.name}" ({found}) cannot be imported: {in_a_line(error)}', "repair or uninstall that package"
-            ) from error
-        yield plugin, entry.name, found
-
-
 def _plugin_files(folder: str) -> list[str]:
     """A missing folder has no plugins in it."""
     if not os.path.isdir(folder):
         return []
-    return [file for file in sorted(os.listdir(folder)) if file.endswith(".py") and not file.startswith("_")]
-
-
-def _files(folder: str) -> Iterator[tuple[object, str, str]]:
-    for file in _plugin_files(folder):
-        path = os.path.join(folder, file)
-        yield _module_in(path), file.removesuffix(".py"), f"file {path}"
-
-
-def _module_in(path: str) -> ModuleType:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    name = f"{PROJECT}_plugin_{os.path.basename(path).removesuffix('.py')}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UserMistake(f"plugin file {path} cannot be read", "see whether it is a Python file")
-    module = module_from_spec(spec)
-    # Classes look their module up by name, for instance to resolve annotations.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise UserMistake(
-            f"plugin file {path} cannot be loaded: {in_a_line(error)}", "repair it, or move it out of PluginDir"
-        ) from error
-    return module
-
-
-def _target_of(path: str, setting: str) -> object:
-    """What `package.module:Name`, `package.module.Name` or `package.module` leads to."""
-    module_path, separator, attribute = path.partition(":")
-    module = _imported(module_path, path, setting)
-    if module is None and not separator:
-        module_path, _, attribute = path.rpartition(".")
-        module = _imported(module_path, path, setting) if module_path else None
-    if module is None:
-        raise PluginNotFound(
-            f'{setting} = "{path}": there is no module "{module_path}"',
-            "install its package, or name a plugin from `parcahyd plugins`",
-        )
-    if attribute and not hasattr(module, attribute):
-        near = _nearest(attribute, dir(module))
-        suggestion = f'did you mean "{near}"?' if near else f"see what {module_path} defines"
-        raise PluginNotFound(f'{setting} = "{path}": {module_path} has no "{attribute}"', suggestion)
-    return getattr(module, attribute) if attribute else module
-
-
-def _imported(module: str, path: str, setting: str) -> ModuleType | None:
-    """The module, or None where there is none of that name; one that fails while it is imported is a mistake."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            return None
-        failure: Exception = error
-    except Exception as error:
-        failure = error
-    raise UserMistake(f'{setting} = "{path}" cannot be imported: {in_a_line(failure)}', "repair that module") from failure
-
-
-def _answers_hooks(hooks: pluggy.PluginManager, target: object) -> bool:
-    return any(hooks.parse_hookimpl_opts(target, name) is not None for name in _KINDS if hasattr(target, name))
+    files = sorted(file for file in os.listdir(folder) if file.endswith(".py") and not file.startswith("_"))
+    return [os.path.join(folder, file) for file in files]
 
 
 def _answered(answer: Callable[[], object], hook: str, plugin: str, found: str) -> dict[str, Callable[..., Any]]:

@@ -23,6 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from parcahyd.core.signals import Signal, SignalBoard
+from parcahyd.runtime.lean_imports import import_msgspec, import_pycurl
 
 if TYPE_CHECKING:
     from parcahyd.config.schema import Configuration
@@ -150,9 +151,11 @@ def join_update_database(configuration: Configuration, host: UpdateDatabaseHost)
 def main(arguments: Sequence[str]) -> int:
     """The entry of child processes: `python -m parcahyd.topology ROLE DESCRIPTOR...`."""
     role, descriptors = arguments[0], [int(descriptor) for descriptor in arguments[1:]]
+    import_msgspec()
     if role == "worker":
         from parcahyd.processes.crawl_worker import CrawlWorkerProcess
 
+        import_pycurl()
         import_module("parcahyd.net.downloader_curl")  # Most crawls use it: it had better be there when the first set comes.
         return CrawlWorkerProcess(descriptors[0], descriptors[1], join_crawl_worker).run()
     from parcahyd.processes.update_database import UpdateDatabaseProcess

@@ -5,14 +5,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType, SimpleNamespace
 
+import pluggy
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginNotFound, ResolutionFailed, UserMistake
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.formats import shipped_formats
+from parcahyd.hookspecs import PROJECT, HookSpecs, hookimpl
+from parcahyd.net import shipped_plugins
 from parcahyd.plugin_manager import PluginManager, PluginReport
 from parcahyd.rules.media_type import recognise
+from parcahyd.storage import shipped_orders
 
 _RESOLVER = """
 from parcahyd.core.ports import Resolution
@@ -113,13 +119,32 @@ def test_the_built_in_plugins_are_there_without_any_library_being_imported(folde
         "from parcahyd.config.schema import Configuration, MapConf, WorkConf\n"
         f"manager = PluginManager.load(Configuration(MapConf(), WorkConf(), {str(folder / 'conf')!r}))\n"
         "print(*(report.name for report in manager.listing()))\n"
-        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl', 'turbohtml', 'pypdf', 'isal'} & set(sys.modules)))\n"
+        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl', 'turbohtml', 'pypdf', 'isal', 'pluggy'} & set(sys.modules)))\n"
     )
     names, imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
     ).stdout.splitlines()
     assert set(names.split()) >= {"dnspython", "hosts-file", "system", "curl", "requests", "html", "pdf", "archives"}
     assert imported == ""
+
+
+def test_the_shipped_ones_answer_hooks_that_strangers_answer() -> None:
+    """They are asked without pluggy, which would complain otherwise."""
+    hooks = pluggy.PluginManager(PROJECT)
+    hooks.add_hookspecs(HookSpecs)
+    for module in (shipped_plugins, shipped_formats, shipped_orders):
+        answers = {name: hookimpl(FunctionType(answer.__code__, vars(module))) for name, answer in _answers_of(module)}
+        assert answers
+        hooks.register(SimpleNamespace(**answers))
+        hooks.check_pending()
+    reports = PluginManager.load(Configuration(MapConf(), WorkConf(), ""), check=False).listing()
+    offered = {(report.hook, report.name) for report in reports if report.found == "built-in"}
+    names = [name for name in vars(HookSpecs) if name.startswith(PROJECT)]
+    assert offered == {(hook, name) for hook in names for answer in getattr(hooks.hook, hook)() for name in answer}
+
+
+def _answers_of(module: ModuleType) -> list[tuple[str, FunctionType]]:
+    return [(name, getattr(module, name)) for name in module.__all__]
 
 
 def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> None:
@@ -367,6 +392,12 @@ def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
     manager.downloader(loop).close()
     loop.close()
     assert troubles == ['downloader "NAME" raised OSError: two in close']
+
+
+@pytest.mark.parametrize(("downloader", "wanted"), [("curl", False), ("requests", False), ("NAME", True)])
+def test_only_a_strangers_downloader_wants_a_loop_of_asyncio(folder: Path, downloader: str, wanted: bool) -> None:
+    (folder / "plugins" / "one.py").write_text(_DOWNLOADER)
+    assert PluginManager.load(_conf(folder, downloader=downloader)).wants_asyncio is wanted
 
 
 # --- formats --------------------------------------------------------------------------------------------------------

@@ -54,6 +54,9 @@ def _nursery(words: Sequence[str]) -> Nursery | None:
     """A crawl's first children, which begin before the command line is read. None for everything that is no crawl."""
     if words[:1] != ["run"] or "--help" in words or "-h" in words:
         return None
+    from parcahyd.runtime.lean_imports import import_msgspec
+
+    import_msgspec()
     from parcahyd.cli.early_children import early_children
 
     return early_children()

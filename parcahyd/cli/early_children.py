@@ -8,14 +8,9 @@ from importlib import import_module
 from parcahyd.runtime.children import can_be_copied
 from parcahyd.runtime.nursery import Nursery
 
-__all__ = ["early_children"]
+__all__ = ["SHARED", "early_children"]
 
-_SHARED = (
-    "asyncio",
-    "concurrent.futures.thread",
-    "html",
-    "json",
-    "pcre2",
+SHARED = (
     "parcahyd.config.database_url",
     "parcahyd.core.buffer",
     "parcahyd.core.messages",
@@ -23,9 +18,9 @@ _SHARED = (
     "parcahyd.refresh.schedule",
     "parcahyd.rules.address_policy",
     "parcahyd.rules.host_rules",
-    "parcahyd.rules.media_type",
     "parcahyd.rules.parameters",
     "parcahyd.rules.url_patterns",
+    "parcahyd.runtime.lean_loop",
     "parcahyd.topology",
 )
 """What a Crawl Worker needs and another kind of process too: it is loaded once, before they part. What a worker does not need
@@ -37,7 +32,7 @@ def early_children() -> Nursery:
     nursery = Nursery()
     if can_be_copied():
         gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
-        for name in _SHARED:
+        for name in SHARED:
             import_module(name)
         nursery.fill()
     return nursery

@@ -10,13 +10,11 @@ import functools
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 import msgspec
 from msgspec import inspect
 
-from parcahyd.config import schema
 from parcahyd.config.database_url import DATABASE_KEYS
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.config.secrets import without_secrets
@@ -104,17 +102,14 @@ class _DeclaredKeys(Mapping[str, Declared]):
         keys, defaults = struct.__struct_fields__, struct.__struct_defaults__
         required = [msgspec.NODEFAULT] * (len(keys) - len(defaults))
         self._defaults: dict[str, Any] = dict(zip(keys, (*required, *defaults), strict=True))
-        self._annotations: dict[str, str] = {}
+        self._annotations: dict[str, Any] = {}
         for parent in reversed(struct.__mro__):
-            self._annotations |= vars(parent).get("__annotations__", {})
+            self._annotations |= getattr(parent, "__annotations__", {})
         self._found: dict[str, Declared] = {}
 
     def __getitem__(self, key: str) -> Declared:
         if key not in self._found:
-            default = self._defaults[key]
-            one = SimpleNamespace(__annotations__={key: self._annotations[key]})
-            annotation = get_type_hints(one, vars(schema), include_extras=True)[key]
-            self._found[key] = _declared(key, annotation, default)
+            self._found[key] = _declared(key, self._annotations[key], self._defaults[key])
         return self._found[key]
 
     def __iter__(self) -> Iterator[str]:

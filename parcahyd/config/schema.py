@@ -3,7 +3,7 @@
 Keys keep the names of the paper's tables (statements P12, P15), and new keys follow their style.
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
 from typing import Annotated, Literal
 

@@ -11,7 +11,7 @@
 | Update Database | Crawl Worker | Credit |
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
 import msgspec
 

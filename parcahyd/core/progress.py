@@ -1,6 +1,6 @@
 """What a run tells whoever watches it: a snapshot now and then, and a summary at the end."""
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
 from typing import Protocol
 

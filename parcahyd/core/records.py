@@ -4,7 +4,7 @@ Times are seconds since the epoch. A *site* is scheme, host and port; a *path* i
 in canonical form; a *key* is the 64-bit number of a path within its site (signed, as databases have it).
 """
 
-from __future__ import annotations
+# Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
 from enum import Enum
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from parcahyd.core.documents import Member, Skipped
 from parcahyd.formats.tar_reading import Found, is_tar, tar_members
 from parcahyd.formats.unpacking import Budget, Source, source_of, unzipped
-from parcahyd.rules.containers import ZIP
+from parcahyd.rules.media_type import ZIP
 from parcahyd.rules.member_url import clean_name
 from parcahyd.rules.zip_directory import entries
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parcahyd.hookspecs import hookimpl
-
 if TYPE_CHECKING:
     from parcahyd.config.schema import WorkConf
     from parcahyd.core.documents import Expander, Summarizer
@@ -17,12 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["parcahyd_expanders", "parcahyd_summarizers"]
 
 
-@hookimpl
 def parcahyd_summarizers() -> dict[str, SummarizerFactory]:
     return {"html": _html, "xml": _xml, "text": _text, "pdf": _pdf, "office": _office}
 
 
-@hookimpl
 def parcahyd_expanders() -> dict[str, ExpanderFactory]:
     return {"archives": _archives}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import ssl
 
 from parcahyd.core.errors import ConfigurationError
 
@@ -28,9 +27,19 @@ def authorities_file(configured: str) -> str:
                 f'CaFile "{configured}" cannot be read', "name a readable PEM file, or leave CaFile empty for the system's"
             )
         return configured
-    for candidate in (ssl.get_default_verify_paths().cafile, *_SYSTEM_FILES):
+    for candidate in (os.environ.get("SSL_CERT_FILE"), *_SYSTEM_FILES):
         if candidate and os.access(candidate, os.R_OK):
             return candidate
+    return _of_the_interpreter()
+
+
+def _of_the_interpreter() -> str:
+    """Where OpenSSL was built to look, else the bundled one. Both take long to load, and few systems get here."""
+    import ssl
+
+    built_in = ssl.get_default_verify_paths().cafile
+    if built_in and os.access(built_in, os.R_OK):
+        return built_in
     import certifi
 
     return certifi.where()

@@ -6,13 +6,15 @@ event loop has a single file to watch, whatever the number of connections.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import select
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pycurl
+
+if TYPE_CHECKING:
+    from parcahyd.core.event_loop import EventLoop
 
 __all__ = ["EpollSockets", "LoopSockets", "Ready", "Sockets", "watch_sockets"]
 
@@ -54,7 +56,7 @@ class Sockets(Protocol):
     def close(self) -> None: ...
 
 
-def watch_sockets(loop: asyncio.AbstractEventLoop, ready: Ready) -> Sockets:
+def watch_sockets(loop: EventLoop, ready: Ready) -> Sockets:
     """The quickest way this platform has."""
     return LoopSockets(loop, ready) if _epoll is None else EpollSockets(loop, ready)
 
@@ -62,7 +64,7 @@ def watch_sockets(loop: asyncio.AbstractEventLoop, ready: Ready) -> Sockets:
 class EpollSockets:
     """One epoll set, whose own descriptor is all that the event loop sees."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, ready: Ready) -> None:
+    def __init__(self, loop: EventLoop, ready: Ready) -> None:
         self._loop = loop
         self._ready = ready
         self._epoll = _epoll()
@@ -94,7 +96,7 @@ class EpollSockets:
 class LoopSockets:
     """Every socket by itself on the event loop: for platforms without epoll."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, ready: Ready) -> None:
+    def __init__(self, loop: EventLoop, ready: Ready) -> None:
         self._loop = loop
         self._ready = ready
         self._watched: set[int] = set()

@@ -10,7 +10,6 @@ body being the server's listing; what the server does not have is a 404.
 
 from __future__ import annotations
 
-import asyncio
 import resource
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from parcahyd.net.curl_transfer import Done, Transfer
 from parcahyd.net.patience import Patience
 
 if TYPE_CHECKING:
+    from parcahyd.core.event_loop import EventLoop, Timer
     from parcahyd.net.cookie_jar import CookieJar
 
 __all__ = ["CurlDownloader"]
@@ -45,8 +45,8 @@ class CurlDownloader:
     def __init__(
         self,
         conf: WorkConf,
-        loop: asyncio.AbstractEventLoop,
-        sockets: Callable[[asyncio.AbstractEventLoop, Ready], Sockets] = watch_sockets,
+        loop: EventLoop,
+        sockets: Callable[[EventLoop, Ready], Sockets] = watch_sockets,
     ) -> None:
         _require_recent_libcurl()
         self._conf = conf
@@ -63,8 +63,8 @@ class CurlDownloader:
         self._closed = False
         self._wake_soon = False
         self._wake_at = float("inf")
-        self._alarm: asyncio.TimerHandle | None = None
-        self._look: asyncio.TimerHandle | None = None
+        self._alarm: Timer | None = None
+        self._look: Timer | None = None
         self._sockets = sockets(loop, self._sockets_ready)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from parcahyd.core.ports import (
 )
 
 if TYPE_CHECKING:
-    import asyncio
+    from parcahyd.core.event_loop import EventLoop
 
 __all__ = ["GuardedDownloader", "GuardedResolver", "StrictDownloader", "in_a_line"]
 
@@ -57,6 +56,8 @@ class GuardedResolver:
         try:
             self._resolver.close()
         except Exception as error:
+            import logging  # Seldom needed, and it would be loaded before the first request.
+
             # The end of a run is not held up by it.
             logging.getLogger(__name__).warning('resolver "%s" raised %s when it was closed', self._name, in_a_line(error))
 
@@ -67,7 +68,7 @@ class GuardedDownloader:
     All that it adds to a general request is a comparison and a try.
     """
 
-    def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, name: str, downloader: Downloader, loop: EventLoop) -> None:
         self.schemes = downloader.schemes
         self.options: frozenset[str] = getattr(downloader, "options", frozenset())
         self._name = name
@@ -109,7 +110,7 @@ class GuardedDownloader:
 class StrictDownloader(GuardedDownloader):
     """The guard of a stranger's downloader: whatever the plugin does, `done` gets one DownloadResult, later and on the loop."""
 
-    def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, name: str, downloader: Downloader, loop: EventLoop) -> None:
         super().__init__(name, downloader, loop)
         self._thread = threading.get_ident()
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parcahyd.hookspecs import hookimpl
-
 if TYPE_CHECKING:
-    import asyncio
-
     from parcahyd.config.schema import MapConf, WorkConf
+    from parcahyd.core.event_loop import EventLoop
     from parcahyd.core.ports import Downloader, Resolver
     from parcahyd.hookspecs import DownloaderFactory, ResolverFactory
 
 __all__ = ["parcahyd_downloaders", "parcahyd_resolvers"]
 
 
-@hookimpl
 def parcahyd_resolvers() -> dict[str, ResolverFactory]:
     return {"dnspython": _dnspython, "system": _system, "hosts-file": _hosts_file}
 
 
-@hookimpl
 def parcahyd_downloaders() -> dict[str, DownloaderFactory]:
     return {"curl": _curl, "requests": _requests}
 
@@ -44,13 +39,13 @@ def _hosts_file(conf: MapConf) -> Resolver:
     return HostsFileResolver(conf)
 
 
-def _curl(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+def _curl(conf: WorkConf, loop: EventLoop) -> Downloader:
     from parcahyd.net.downloader_curl import CurlDownloader
 
     return CurlDownloader(conf, loop)
 
 
-def _requests(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+def _requests(conf: WorkConf, loop: EventLoop) -> Downloader:
     from parcahyd.net.downloader_requests import RequestsDownloader
 
     return RequestsDownloader(conf, loop)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+
+if TYPE_CHECKING:
+    from parcahyd.core.event_loop import EventLoop, Timer
 
 __all__ = ["ThreadedDownloader"]
 
@@ -26,7 +29,7 @@ class _Fetch:
     def __init__(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         self.request = request
         self.done = done
-        self.timer: asyncio.TimerHandle | None = None
+        self.timer: Timer | None = None
         self.thread = 0
         """The thread that is at it, while one is."""
 
@@ -42,7 +45,7 @@ class ThreadedDownloader(ABC):
 
     schemes: frozenset[str] = frozenset({"http", "https"})
 
-    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, conf: WorkConf, loop: EventLoop) -> None:
         self.conf = conf
         self._loop = loop
         self._waited_for: set[_Fetch] = set()

@@ -5,14 +5,12 @@ It holds nothing that cannot be lost: what is due stands in the database, and ev
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -44,11 +42,6 @@ from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.progress import Observer, WorkerProgress
 from parcahyd.core.records import Assignment, Pair, ResolvedPair, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
-from parcahyd.pipeline.crawl_manager import CrawlManager
-from parcahyd.pipeline.mapping_manager import MappingManager
-from parcahyd.pipeline.resolved_queue import ResolvedQueue
-from parcahyd.pipeline.url_dispatcher import UrlDispatcher
-from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
@@ -58,13 +51,33 @@ from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.cores import usable_cores
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
+from parcahyd.runtime.lean_loop import LeanLoop, LeanTimer
 from parcahyd.runtime.nursery import Newborn, Nursery
 from parcahyd.runtime.run_lock import RunLock
+from parcahyd.runtime.thread_crew import ThreadCrew
+
+if TYPE_CHECKING:
+    from parcahyd.pipeline.crawl_manager import CrawlManager
+    from parcahyd.pipeline.mapping_manager import MappingManager
+    from parcahyd.pipeline.resolved_queue import ResolvedQueue
+    from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+    from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 
 __all__ = ["Coordinator", "CoordinatorBoxes", "CoordinatorHost"]
 
+_BOXES = (
+    "parcahyd.pipeline.url_dispatcher",
+    "parcahyd.pipeline.url_ip_queue",
+    "parcahyd.pipeline.mapping_manager",
+    "parcahyd.pipeline.resolved_queue",
+    "parcahyd.pipeline.crawl_manager",
+)
+"""They are joined when Update Database is ready, and loaded while it gets so."""
 _TELL_EVERY = 0.5
 _STILLBORN_MOST = 3
+_UNTIL_HEARD = 0.002
+"""Seconds until Update Database is at its last task, which would else wait until the system has cleared away the workers."""
 _PATIENCE = 10.0
 """Seconds beyond StopTimeout after which a run that does not stop is ended."""
 
@@ -129,21 +142,21 @@ class Coordinator:
         self._join = join
         self._nursery = nursery
         self._schedule = Schedule(configuration.work)
-        self._loop = asyncio.new_event_loop()
-        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._loop = LeanLoop()
+        self._result: int | Exception | None = None
         self._boxes: CoordinatorBoxes | None = None
         self._lock: RunLock | None = None
         self._update: Child | None = None
         self._update_channel: Channel[FromUpdateToCoordinator] | None = None
         self._crew: dict[int, _Worker] = {}
         self._stillborn = 0
-        self._mappers = ThreadPoolExecutor(configuration.map.MaxInstances, "url-mapper")
+        self._mappers = ThreadCrew(configuration.map.MaxInstances, "url-mapper")
         self._resolver: Resolver | None = None
         self._mapper: UrlMapper | None = None
         self._chronicle = Chronicle(self.clock, observer)
         self._phase = "starting"
         self._outcome = ""
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: LeanTimer | None = None
 
     def run(self) -> int:
         """The exit code. Raises UserMistake and RunFailed."""
@@ -163,9 +176,17 @@ class Coordinator:
             if worker is not None:
                 self._begin_worker(worker)
             self._loop.call_later(_TELL_EVERY, self._tell)
-            return self._loop.run_until_complete(self._ended)
+            IdleImports(self._loop, _BOXES).go_on()
+            return self._run_until_ended()
         finally:
             self._clean_up()
+
+    def _run_until_ended(self) -> int:
+        self._loop.run_forever()
+        if isinstance(self._result, Exception):
+            raise self._result
+        assert self._result is not None  # noqa: S101 - the loop runs until there is one
+        return self._result
 
     def _read_plugins(self) -> Resolver:
         from parcahyd.plugin_manager import PluginManager  # Not before the children are born: this may start threads.
@@ -185,8 +206,10 @@ class Coordinator:
     def start_mapper(self, pairs: tuple[Pair, ...]) -> None:
         if self._mapper is None:
             return
-        future = self._mappers.submit(self._mapper.map, pairs)
-        future.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._mapped, pairs, done))
+        self._mappers.call(
+            partial(self._mapper.map, pairs),
+            lambda mapped, error: self._loop.call_soon_threadsafe(self._mapped, pairs, mapped, error),
+        )
 
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
@@ -238,7 +261,7 @@ class Coordinator:
         """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
         worker = self._crew.pop(number)
         code = worker.child.wait()
-        if self._boxes is None or self._ended.done() or self._phase == "finishing":
+        if self._boxes is None or self._result is not None or self._phase == "finishing":
             return
         if worker.progress is None:
             self._stillborn += 1
@@ -255,7 +278,7 @@ class Coordinator:
         self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 
     def _update_lost(self) -> None:
-        if not self._ended.done():
+        if self._result is None:
             code = self._update.wait(1.0) if self._update is not None else None
             self._fail(f"the Update Database process is gone (exit code {code}); start again to go on")
 
@@ -323,12 +346,14 @@ class Coordinator:
         elif isinstance(message, Misbehaviour):
             self._chronicle.note(message.sentence)
 
-    def _mapped(self, pairs: tuple[Pair, ...], done: Future[list[ResolvedPair]]) -> None:
+    def _mapped(self, pairs: tuple[Pair, ...], mapped: list[ResolvedPair] | None, error: BaseException | None) -> None:
         """A URL Mapper has finished its set."""
+        if error is not None:
+            raise error
         if self._boxes is None:
             return
         now = self.clock.now()
-        for resolved in done.result():
+        for resolved in mapped or ():
             if self._outcome:
                 self._hand_back(resolved.pair)
             elif resolved.reason:
@@ -349,7 +374,7 @@ class Coordinator:
 
     def _look(self) -> None:
         """After every event: is the run over? When does something fall due?"""
-        if self._boxes is None or self._ended.done():
+        if self._boxes is None or self._result is not None:
             return
         dispatcher = self._boxes.url_dispatcher
         if self._boxes.crawl_manager.limit_reached and not self._outcome:
@@ -422,8 +447,12 @@ class Coordinator:
             self._phase = "finishing"
             self._outcome = outcome
             self._to_update(Finish(outcome, self._chronicle.requests))
-            for worker in self._crew.values():  # No visit is open: they can go while the run's row is written.
-                worker.child.doom()
+            self._loop.call_later(_UNTIL_HEARD, self._dismiss_workers)
+
+    def _dismiss_workers(self) -> None:
+        """No visit is open: they can go while the run's row is written."""
+        for worker in self._crew.values():
+            worker.child.doom()
 
     def _finished(self, message: Finished) -> None:
         self._chronicle.close(self._outcome, message)
@@ -432,7 +461,7 @@ class Coordinator:
     def _fail(self, sentence: str) -> None:
         self._end(RunFailed(sentence))
 
-    def _bug(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    def _bug(self, loop: LeanLoop, context: dict[str, object]) -> None:
         """An exception in a callback is a bug: the run ends with its traceback."""
         error = context.get("exception")
         if isinstance(error, Exception):
@@ -441,17 +470,13 @@ class Coordinator:
             loop.default_exception_handler(context)
 
     def _end(self, result: int | Exception) -> None:
-        if self._ended.done():
-            return
-        if isinstance(result, Exception):
-            self._ended.set_exception(result)
-        else:
-            self._ended.set_result(result)
+        if self._result is None:
+            self._result = result
+            self._loop.stop()
 
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
-        for worker in self._crew.values():
-            worker.child.doom()
+        self._dismiss_workers()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()
@@ -461,7 +486,7 @@ class Coordinator:
             worker.child.wait()
         if self._update is not None and self._update.wait(_PATIENCE) is None:
             self._update.kill()
-        self._mappers.shutdown(wait=False, cancel_futures=True)
+        self._mappers.close()
         if self._resolver is not None:
             self._resolver.close()
         if self._lock is not None:
@@ -475,7 +500,7 @@ class Coordinator:
     def _tell(self) -> None:
         workers = tuple(worker.progress for worker in self._crew.values() if worker.progress is not None)
         self._chronicle.tell(self._phase, self._boxes, workers)
-        if not self._ended.done():
+        if self._result is None:
             self._loop.call_later(_TELL_EVERY, self._tell)
 
 

@@ -6,11 +6,9 @@ When the coordinator's end closes, the process ends at once: everything it holds
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -36,14 +34,21 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
+from parcahyd.runtime.lean_loop import LeanLoop
 
 if TYPE_CHECKING:
+    from parcahyd.core.event_loop import EventLoop, Timer
     from parcahyd.pipeline.crawl_worker import CrawlWorker
     from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
+    from parcahyd.plugin_manager import PluginManager
+    from parcahyd.runtime.thread_crew import ThreadCrew
 
 __all__ = ["CrawlWorkerHost", "CrawlWorkerProcess"]
 
 _REPORT_EVERY = 0.5
+_FOR_PAGES = ("html", "pcre2", "parcahyd.rules.link_scanner", "parcahyd.rules.known_tags", "parcahyd.rules.links")
+"""What the first page needs and the first request does not."""
 
 
 class CrawlWorkerHost(Protocol):
@@ -84,15 +89,17 @@ class CrawlWorkerProcess:
 
         self._load_plugins = PluginManager.load_for_worker
         self._join = join
-        self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(end_with_traceback)
+        loop = LeanLoop()
+        loop.set_exception_handler(end_with_traceback)
+        self._loop: EventLoop = loop
+        self._is_moving = False
         self._worker: CrawlWorker | None = None
         self._downloader: Downloader | None = None
-        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm: Timer | None = None
         self._alarm_at = 0.0
         self._misbehaviours: set[str] = set()
         self._stopping = False
-        self._reader: ThreadPoolExecutor | None = None
+        self._reader: ThreadCrew | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
             self._loop,
@@ -109,7 +116,12 @@ class CrawlWorkerProcess:
         )
 
     def run(self) -> int:
-        self._loop.run_forever()
+        loop = self._loop
+        IdleImports(loop, _FOR_PAGES).go_on()
+        loop.run_forever()
+        if loop is not self._loop:  # The first message asked for another one.
+            loop.close()
+            self._loop.run_forever()
         return 0
 
     # --- the worker's ports --------------------------------------------------------------------------------------------
@@ -133,14 +145,14 @@ class CrawlWorkerProcess:
     def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
         """Documents that take long are read one after the other, in a thread of their own."""
         if self._reader is None:
-            self._reader = ThreadPoolExecutor(1, "document-reader")
+            from parcahyd.runtime.thread_crew import ThreadCrew  # Few sites have such documents.
 
-        def finished(future: Future[Reading]) -> None:
-            error = future.exception()
-            reading = future.result() if error is None else None
+            self._reader = ThreadCrew(1, "document-reader")
+
+        def finished(reading: Reading | None, error: BaseException | None) -> None:
             self._loop.call_soon_threadsafe(done, reading, error if isinstance(error, Exception) else None)
 
-        self._reader.submit(read).add_done_callback(finished)
+        self._reader.call(read, finished)
 
     def wake(self, at: float) -> None:
         """Have `turn` called at a time of the monotonic clock, which is the loop's clock too."""
@@ -158,8 +170,10 @@ class CrawlWorkerProcess:
 
     # --- messages ------------------------------------------------------------------------------------------------------
 
-    def _told(self, message: FromCoordinatorToWorker, _size: int) -> None:
-        if isinstance(message, Visits):
+    def _told(self, message: FromCoordinatorToWorker, size: int) -> None:
+        if self._is_moving:
+            self._loop.call_soon(self._told, message, size)  # Behind the first message, which waits for the other loop.
+        elif isinstance(message, Visits):
             if self._worker is not None:
                 self._worker.accept(message.assignments)
         elif isinstance(message, Begin):
@@ -171,6 +185,26 @@ class CrawlWorkerProcess:
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self.number, self.credit = message.worker, message.credit
         plugins = self._load_plugins(configuration, message.strangers)
+        if plugins.wants_asyncio:
+            self._move_to_asyncio()
+            self._loop.call_soon(self._begin_work, configuration, plugins)
+        else:
+            self._begin_work(configuration, plugins)
+
+    def _move_to_asyncio(self) -> None:
+        """Go on with another loop as soon as this one has ended its turn."""
+        import asyncio  # Only for a stranger's downloader: it takes long to load.
+
+        loop, before = asyncio.new_event_loop(), self._loop
+        loop.set_exception_handler(end_with_traceback)
+        self._is_moving = True
+        self._loop = loop
+        self._coordinator.move_to(loop)
+        self._update.move_to(loop)
+        before.stop()
+
+    def _begin_work(self, configuration: Configuration, plugins: PluginManager) -> None:
+        self._is_moving = False
         self._downloader = plugins.downloader(self._loop)
         self.tools: DocumentTools = plugins.tools(self.report_misbehaviour)
         self._worker = self._join(configuration, self._downloader, self)

@@ -6,11 +6,10 @@ fingerprint documents while they wait (SHA-256, the compressors and the database
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -57,9 +56,13 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
+from parcahyd.runtime.idle_imports import IdleImports
+from parcahyd.runtime.lean_loop import LeanLoop
+from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
 if TYPE_CHECKING:
-    from parcahyd.storage.packing import PackedPage
+    from parcahyd.core.event_loop import EventLoop
+    from parcahyd.storage.packed import PackedPage
     from parcahyd.storage.store import Store
 
 __all__ = ["Prepared", "UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
@@ -73,6 +76,19 @@ _MANY = 50
 """Pages in a moment: at such a rate, fingerprints of texts are left to who asks for near-duplicates."""
 _TELL_EVERY = 0.1
 _POISON_AGAIN = 86400.0
+_FOR_PAGES = (
+    "hashlib",
+    "isal.isal_zlib",
+    "zlib_ng.zlib_ng",
+    "parcahyd.storage.packing",
+    "parcahyd.storage.page_batch",
+    "html",
+    "pcre2",
+    "parcahyd.rules.brief",
+    "parcahyd.rules.media_type",
+    "parcahyd.rules.similarity",
+)
+"""What the first page needs and the first request does not."""
 
 
 _Done = Callable[[Written | Exception], None]
@@ -85,7 +101,7 @@ class Crate:
 
     def __init__(self) -> None:
         self.pages: list[PageRecord] = []
-        self.packed: Future[list[PackedPage]] | None = None
+        self.packed: Outcome[list[PackedPage]] | None = None
 
     def page(self, number: int) -> PackedPage:
         """A page of the crate, packed; waits for that if it is still under way."""
@@ -163,21 +179,15 @@ class UpdateDatabaseHost(Protocol):
 class DatabaseThread:
     """The one thread that uses the database; answers come back on the event loop, in order."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
+    def __init__(self, loop: EventLoop, clock: Clock) -> None:
         self._loop = loop
         self._clock = clock
-        self._thread = ThreadPoolExecutor(1, "database")
+        self._thread = ThreadCrew(1, "database")
         self.store: Store | None = None
 
     def call(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
         """Run `work` in the thread, then `done` with its result or what it raised."""
-
-        def finished(future: Future[Any]) -> None:
-            error = future.exception()
-            result = None if error else future.result()
-            self._loop.call_soon_threadsafe(done, result, error)
-
-        self._thread.submit(work).add_done_callback(finished)
+        self._thread.call(work, partial(self._loop.call_soon_threadsafe, done))
 
     def write(self, queue: BufferQueue, items: Sequence[Prepared], done: _Done) -> None:
         self._write(lambda: self._store_batch(queue, items), done)
@@ -255,19 +265,18 @@ class UpdateDatabaseProcess:
     def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
         become_child("update-database")
         # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
-        from parcahyd.storage.packing import pack_all
         from parcahyd.storage.store import Store
 
-        self._pack_all = pack_all
         self._open_store = Store.open
         self._join = join
-        self._loop = asyncio.new_event_loop()
+        self._loop = LeanLoop()
         self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)
-        self._packers = ThreadPoolExecutor(_PACKERS, "packer")
+        self._packers = ThreadCrew(_PACKERS, "packer")
         self._crate = Crate()
         self._haste = Haste()
+        self._for_pages = IdleImports(self._loop, _FOR_PAGES)
         self._lock: int | None = None
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
@@ -287,6 +296,7 @@ class UpdateDatabaseProcess:
         )
 
     def run(self) -> int:
+        self._for_pages.go_on()
         self._loop.run_forever()
         return 0
 
@@ -367,6 +377,7 @@ class UpdateDatabaseProcess:
             self._finish(message)
 
     def _begin(self, message: Begin) -> None:
+        self._for_pages.pause()  # Until the first visit is on its way to its worker.
         self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self._configuration = configuration
@@ -426,6 +437,7 @@ class UpdateDatabaseProcess:
                 raise error
 
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
+        self._for_pages.go_on()
 
     def _join_worker(self, number: int) -> None:
         channel: Channel[FromWorkerToUpdate] = Channel(
@@ -470,13 +482,15 @@ class UpdateDatabaseProcess:
             work = self._configuration.work
             self._crate = Crate()
             crate.packed = self._packers.submit(
-                self._pack_all,
-                crate.pages,
-                work.CompressionLevel,
-                work.KeepLinks,
-                work.Summaries != "none",
-                work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
-                work.MergeMode == "eager",
+                partial(
+                    _packed,
+                    crate.pages,
+                    work.CompressionLevel,
+                    work.KeepLinks,
+                    work.Summaries != "none",
+                    work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
+                    work.MergeMode == "eager",
+                )
             )
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
@@ -517,8 +531,17 @@ class UpdateDatabaseProcess:
             if error is not None:
                 raise error
             self._coordinator.send(finished)
+            self._coordinator.flush()
+            if self._coordinator.is_flushed:
+                _end_now()  # The system clears this process away while the coordinator tells its summary.
 
         self.writer.call(finish, done)
+
+
+def _packed(pages: list[PageRecord], *how: Any) -> list[PackedPage]:
+    from parcahyd.storage.packing import pack_all  # See `_FOR_PAGES`.
+
+    return pack_all(pages, *how)
 
 
 def _end_now() -> None:

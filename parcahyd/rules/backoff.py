@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 
 from parcahyd.core.life_cycle import Reason
+from parcahyd.rules.blake2 import blake2b
 
 __all__ = ["LONGEST_WAIT", "grown", "retry_after", "spread", "wait_for_try"]
 

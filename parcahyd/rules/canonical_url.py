@@ -10,10 +10,11 @@ segments stay, reserved characters stay escaped or not as they came, and a path 
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from itertools import product
 
 from ada_url import join_url, normalize_url
+
+from parcahyd.rules.blake2 import blake2b
 
 __all__ = ["Joiner", "canonical", "key_of", "recorded", "shortened", "split"]
 

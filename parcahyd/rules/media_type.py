@@ -18,9 +18,11 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from parcahyd.rules.containers import OLE, ZIP, ole_kind, zip_kind
+__all__ = ["OLE", "ZIP", "is_html", "recognise"]
 
-__all__ = ["is_html", "recognise"]
+ZIP = "application/zip"
+OLE = "application/x-ole-storage"
+"""Containers, of which the content tells more."""
 
 _OCTETS = "application/octet-stream"
 _HTML = frozenset(("text/html", "application/xhtml+xml"))
@@ -249,9 +251,11 @@ def _signed(body: bytes, table: re.Pattern[bytes]) -> str:
     """The type whose signature the bytes begin with, or nothing."""
     found = table.match(body[:512])
     media_type = _SIGNED[found.lastindex or 0] if found is not None else ""
-    if media_type == ZIP:
-        return zip_kind(body)
-    return ole_kind(body) if media_type == OLE else media_type
+    if media_type not in (ZIP, OLE):
+        return media_type
+    from parcahyd.rules.containers import ole_kind, zip_kind  # Few sites have such documents.
+
+    return zip_kind(body) if media_type == ZIP else ole_kind(body)
 
 
 def _xml_kind(body: bytes) -> str:

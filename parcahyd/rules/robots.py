@@ -14,9 +14,10 @@ The usual slips of authors are understood as protego and the big engines do: a m
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from protego import Protego
+if TYPE_CHECKING:
+    from protego import Protego
 
 __all__ = ["ALLOW_ALL", "MAX_ROBOTS", "MAX_WILDCARDS", "Robots", "product_token"]
 
@@ -114,6 +115,8 @@ def _decoded(text: bytes) -> str:
 
 
 def _matcher(rules: tuple[_Rule, ...]) -> Protego:
+    from protego import Protego  # Only where something is forbidden: it brings logging along.
+
     return Protego.parse("User-agent: *\n" + "\n".join([rule.record for rule in rules]))
 
 

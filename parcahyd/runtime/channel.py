@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    import asyncio
+    from parcahyd.core.event_loop import EventLoop
 
 __all__ = ["Channel", "socket_pair"]
 
@@ -50,7 +50,7 @@ class Channel(Generic[Incoming]):
     def __init__(
         self,
         end: socket.socket,
-        loop: asyncio.AbstractEventLoop,
+        loop: EventLoop,
         decoder: msgspec.msgpack.Decoder[Incoming],
         received: Callable[[Incoming, int], None],
         closed: Callable[[], None],
@@ -120,6 +120,19 @@ class Channel(Generic[Incoming]):
     def take_descriptor(self) -> int:
         """The open file that travelled with the message that was just received. One that nobody takes stays open."""
         return self._descriptors_in.popleft()
+
+    def move_to(self, loop: EventLoop) -> None:
+        """From now on, be woken by another loop; the old one may never run again."""
+        self.flush()
+        self._is_gathering = False
+        if self._is_open:
+            descriptor = self._end.fileno()
+            self._loop.remove_reader(descriptor)
+            loop.add_reader(descriptor, self._readable)
+            if self._is_writing:
+                self._loop.remove_writer(descriptor)
+                loop.add_writer(descriptor, self._write)
+        self._loop = loop
 
     def close(self) -> None:
         """Close this end; what the socket does not take at once is dropped."""

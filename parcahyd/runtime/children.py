@@ -17,16 +17,11 @@ import socket
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from parcahyd.runtime.channel import socket_pair
-
-if TYPE_CHECKING:
-    import asyncio
 
 __all__ = ["Child", "become_child", "can_be_copied", "end_with_traceback"]
 
@@ -155,6 +150,8 @@ def _go_own_way(role: str, descriptors: Sequence[int]) -> NoReturn:
         os.close(nothing)
         code = import_module(_PROGRAM).main([role, *map(str, descriptors)])
     except BaseException:
+        import traceback  # Seldom needed, and it would be loaded before the first request.
+
         traceback.print_exc()
     finally:
         os._exit(code)
@@ -178,11 +175,15 @@ def become_child(name: str) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with contextlib.suppress(OSError):
-        Path("/proc/self/comm").write_text(name)
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as file:
+        file.write(name)
 
 
-def end_with_traceback(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+class _Complaining(Protocol):
+    def default_exception_handler(self, context: dict[str, Any], /) -> None: ...
+
+
+def end_with_traceback(loop: _Complaining, context: dict[str, Any]) -> None:
     """A child's exception handler: a bug ends the process, loudly, instead of leaving it half alive."""
     loop.default_exception_handler(context)
     os._exit(1)

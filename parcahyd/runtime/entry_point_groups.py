@@ -11,7 +11,10 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 
-__all__ = ["may_be_offered"]
+__all__ = ["ENTRY_POINTS", "may_be_offered"]
+
+ENTRY_POINTS = "parcahyd"
+"""The group in which packages offer plugins."""
 
 _METADATA = (".dist-info", ".egg-info")
 

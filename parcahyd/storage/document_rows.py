@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from parcahyd.storage.packing import PackedPage
+from parcahyd.storage.packed import PackedPage
 from parcahyd.storage.plain_text import plain
 from parcahyd.storage.writer import Writer
 

@@ -9,7 +9,7 @@ import msgspec
 
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Held, Pair, TableFact
-from parcahyd.storage.packing import Damaged
+from parcahyd.storage.packed import Damaged
 from parcahyd.storage.parts import parts_of
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.version_rows import VersionRows

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol, Self
 from urllib.parse import quote
 
@@ -113,13 +113,14 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
         raise DatabaseMistake(
             "a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE"
         )
-    path = Path(file).absolute()
-    if not create and not path.exists():
+    path = os.path.join(os.getcwd(), file)
+    if not create and not os.path.exists(path):
         raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)
-    if not path.parent.is_dir():
-        raise DatabaseMistake(f"the folder {path.parent} does not exist", "create it, or change DbUrl")
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise DatabaseMistake(f"the folder {folder} does not exist", "create it, or change DbUrl")
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
-    target = f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}"
+    target = f"file:{quote(path)}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
@@ -132,7 +133,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
             raise
         return connection
 
-    return Database("sqlite", str(path), connect, sqlite3.Error)
+    return Database("sqlite", path, connect, sqlite3.Error)
 
 
 def _postgresql(place: str, url: str, *, read_only: bool) -> Database:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,67 +11,20 @@ from zlib_ng import zlib_ng
 
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.storage.packed import PackedPage, PackedRegion
 
 __all__ = [
-    "Damaged",
     "Glance",
-    "PackedPage",
-    "PackedRegion",
     "compress",
     "compress_table",
     "glance",
     "pack",
     "pack_all",
     "pack_regions",
-    "rebuild",
-    "unpack",
 ]
 
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
-
-
-class Damaged(Exception):
-    """Bytes in the database that are not what was put there."""
-
-
-class PackedRegion(NamedTuple):
-    """A volatile region of a version, as a row of the database has it."""
-
-    id: str
-    offset: int
-    """In the skeleton."""
-    length: int | None
-    packed: bytes
-    """Empty where the document is the whole version and holds the content."""
-
-
-class PackedPage(msgspec.Struct, frozen=True, gc=False):
-    """A page with its fingerprint and compressed bytes; made once, however often its batch is tried."""
-
-    page: PageRecord
-    """Its body and table of links are no longer needed and are left out."""
-    # Of the document: the skeleton, or the whole page where that is what is stored.
-    df: int
-    sha256: bytes
-    """Empty where there is no document: for a redirect, and for a page that does not want to be kept."""
-    length: int
-    packed: bytes
-    packed_links: bytes
-    """Empty where links are not kept, or where there are none."""
-    packed_summary: bytes = b""
-    title: str = ""
-    language: str = ""
-    similarity: int | None = None
-    """The similarity fingerprint of its text; None where it was not taken."""
-    regions: tuple[PackedRegion, ...] = ()
-    whole: tuple[bytes, int] | None = None
-    """SHA-256 and length of the page, where the document is only its skeleton."""
-
-    @property
-    def version(self) -> tuple[bytes, int]:
-        """SHA-256 and length of what the fetch brought."""
-        return self.whole or (self.sha256, self.length)
 
 
 class Glance(NamedTuple):
@@ -165,31 +117,3 @@ def compress(content: bytes, level: int) -> bytes:
 def compress_table(table: bytes) -> bytes:
     """A zlib stream of a table of links: tables are small, so the least effort is enough."""
     return isal_zlib.compress(table, 0)
-
-
-def unpack(packed: bytes, length: int | None = None) -> bytes:
-    """The bytes of a zlib stream; Damaged when it is none, does not end, or is not of the given length.
-
-    No more than the expected length is ever unpacked, so a damaged database cannot fill the memory.
-    """
-    stream = zlib.decompressobj()
-    try:
-        content = stream.decompress(packed, 0 if length is None else length + 1)
-    except zlib.error as error:
-        raise Damaged(f"it cannot be decompressed: {error}") from None
-    if length is not None and len(content) != length:
-        raise Damaged(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
-    if not stream.eof:
-        raise Damaged("its compressed bytes end too early")
-    return content
-
-
-def rebuild(skeleton: bytes, regions: Iterable[tuple[int, bytes]]) -> bytes:
-    """The whole document: each region's content put back at its offset in the skeleton, in the given order."""
-    pieces: list[bytes] = []
-    done = 0
-    for offset, content in regions:
-        pieces += (skeleton[done:offset], content)
-        done = offset
-    pieces.append(skeleton[done:])
-    return b"".join(pieces)

@@ -21,7 +21,7 @@ from parcahyd.storage.document_rows import DocumentRows
 from parcahyd.storage.histories import Histories, History, rate_of
 from parcahyd.storage.lastmod_rows import LastmodRows
 from parcahyd.storage.moments import never
-from parcahyd.storage.packing import PackedPage, PackedRegion
+from parcahyd.storage.packed import PackedPage, PackedRegion
 from parcahyd.storage.plain_text import plain, validator
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from parcahyd.storage.packing import Damaged, PackedRegion, compress, rebuild, unpack
+from parcahyd.storage.packed import Damaged, PackedRegion, rebuild, unpack
 
 __all__ = ["Parts", "parts_of", "stored_whole", "whole_of"]
 
@@ -57,6 +57,8 @@ def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], level:
         found.append((region.id, region.offset, document[begin:end]))
         done = end
     skeleton = b"".join([*pieces, document[done:]])
+    from parcahyd.storage.packing import compress  # Loaded where a version is parted: few crawls do.
+
     return Parts(compress(skeleton, level), len(skeleton), tuple(found))
 
 

@@ -20,7 +20,8 @@ from parcahyd.augment.shared_skeleton import is_smaller, share
 from parcahyd.augment.tvi import Region
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.media_type import is_html
-from parcahyd.storage.packing import Damaged, PackedPage, PackedRegion, compress, pack_regions, unpack
+from parcahyd.storage.packed import Damaged, PackedPage, PackedRegion, unpack
+from parcahyd.storage.packing import compress, pack_regions
 from parcahyd.storage.parts import whole_of
 from parcahyd.storage.version_rows import Lesson, Version, VersionRows
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parcahyd.hookspecs import hookimpl
 from parcahyd.rules.orders import BREADTH_FIRST, ByDepth, ByInLinks, Fair
 
 if TYPE_CHECKING:
@@ -13,6 +12,5 @@ if TYPE_CHECKING:
 __all__ = ["parcahyd_orders"]
 
 
-@hookimpl
 def parcahyd_orders() -> dict[str, OrderFactory]:
     return {BREADTH_FIRST: ByDepth, "in-links": ByInLinks, "fair": Fair}

@@ -10,7 +10,7 @@ from parcahyd.core.records import origin
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.near_duplicates import groups
 from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance, similarity
-from parcahyd.storage.packing import Damaged, unpack
+from parcahyd.storage.packed import Damaged, unpack
 from parcahyd.storage.report_records import SimilarGroup, SimilarReport
 from parcahyd.storage.tables import documents, fetches, sites, urls
 

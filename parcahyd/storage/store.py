@@ -7,8 +7,9 @@ tried again. Times are handed in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -35,14 +36,16 @@ from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.leases import Leases
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.opening import Database, database_of
-from parcahyd.storage.packing import PackedPage
-from parcahyd.storage.page_batch import PageBatch
+from parcahyd.storage.packed import PackedPage
 from parcahyd.storage.run_rows import RunRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.url_rows import Sighting, UrlRows
 from parcahyd.storage.writer import Writer
+
+if TYPE_CHECKING:
+    from parcahyd.storage.page_batch import PageBatch
 
 __all__ = ["RunStart", "Store"]
 
@@ -70,11 +73,16 @@ class Store:
         self._sites = SiteRows(self._writer, self._state)
         self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
-        self._pages = PageBatch(self._writer, self._state, self._sites, self._urls, self._seeds)
         self._bad = BadBatch(self._writer, self._sites, self._urls)
         self._errands = ErrandRows(self._writer, self._state, self._sites)
         self._leases = Leases(self._writer, self._state, self._sites, self._errands)
         self._runs = RunRows(self._writer, self._state, self._sites)
+
+    @cached_property
+    def _pages(self) -> PageBatch:
+        from parcahyd.storage.page_batch import PageBatch  # Loaded with the first page, not before the first request.
+
+        return PageBatch(self._writer, self._state, self._sites, self._urls, self._seeds)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:

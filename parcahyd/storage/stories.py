@@ -14,7 +14,7 @@ from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import key_of, recorded, split
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.histories import History, rate_of
-from parcahyd.storage.packing import Damaged
+from parcahyd.storage.packed import Damaged
 from parcahyd.storage.report_records import DocumentReport, SparedSite, StoredDocument, UrlStory
 from parcahyd.storage.similar import near_to
 from parcahyd.storage.tables import documents, fetches, learned, pauses, seeds, sites, tvis, urls

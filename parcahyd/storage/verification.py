@@ -17,7 +17,7 @@ from parcahyd.core.records import origin
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.moments import earliest, site_due
-from parcahyd.storage.packing import Damaged, unpack
+from parcahyd.storage.packed import Damaged, unpack
 from parcahyd.storage.reader import Reader
 from parcahyd.storage.report_records import Finding
 from parcahyd.storage.tables import documents, errands, fetches, learned, links, seeds, sites, tvis, urls, volatile

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from parcahyd.core.records import TableFact
-from parcahyd.storage.packing import Damaged, PackedRegion
+from parcahyd.storage.packed import Damaged, PackedRegion
 from parcahyd.storage.plain_text import validator
 from parcahyd.storage.writer import Writer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from parcahyd.storage.packing import Damaged, PackedRegion, unpack
+from parcahyd.storage.packed import Damaged, PackedRegion, unpack
 from parcahyd.storage.parts import parts_of, stored_whole, whole_of
 from parcahyd.storage.report_records import FetchReport
 from parcahyd.storage.tables import documents, volatile

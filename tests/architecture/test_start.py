@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
+import msgspec
 import pytest
+
+from parcahyd.config import schema
+from parcahyd.core import messages, progress, records
 
 HEAVY = ("sqlalchemy", "rich", "pycurl", "turbohtml", "requests", "dns", "asyncio", "multiprocessing")
 
@@ -19,6 +24,63 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (0, "")
     assert "parcahyd" in done.stdout
+
+
+CHILD = """
+import sys
+role, names, unwanted = [argument.split() for argument in sys.argv[1:]]
+for name in unwanted:
+    sys.modules.pop(name, None)  # An editable installation loads some of them before anything else.
+from importlib import import_module
+from parcahyd.runtime.lean_imports import import_msgspec, import_pycurl
+import_msgspec()
+from parcahyd.cli.early_children import SHARED
+for name in SHARED:
+    import_module(name)
+if role == ["worker"]:
+    import_pycurl()
+for name in names:
+    import_module(name)
+print(*sorted(set(unwanted) & set(sys.modules)))
+"""
+"""What a process of a crawl loads until it is told to begin."""
+
+PROCESSES = {
+    "shared": "parcahyd.core.messages",
+    "worker": "parcahyd.processes.crawl_worker parcahyd.pipeline.crawl_worker parcahyd.net.downloader_curl",
+    "update-database": "parcahyd.processes.update_database parcahyd.storage.store",
+    "coordinator": "parcahyd.cli.run parcahyd.config.loading parcahyd.processes.coordinator",
+}
+NEVER = (
+    "asyncio concurrent.futures difflib email hashlib importlib.metadata isal json logging pluggy protego random shutil "
+    "sqlalchemy ssl subprocess tempfile traceback typing_extensions zlib_ng"
+)
+"""What no process needs before the first request."""
+ONLY_THE_COORDINATOR = "ast click inspect pathlib tokenize tomllib"
+NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
+"""What only one kind of process needs, so that it is loaded beside the others."""
+UNWANTED = {
+    "shared": f"{NEVER} {ONLY_THE_COORDINATOR} {NOT_SHARED}",
+    "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 html pcre2 parcahyd.rules.containers parcahyd.rules.links",
+    "update-database": f"{NEVER} {ONLY_THE_COORDINATOR} html pcre2 pycurl",
+    "coordinator": f"{NEVER} {NOT_SHARED}",
+}
+
+
+@pytest.mark.parametrize("role", PROCESSES)
+def test_the_processes_of_a_crawl_load_nothing_that_the_first_request_does_not_need(role: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, role, PROCESSES[role], UNWANTED[role]], capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.stdout.strip()) == ("", "")
+
+
+@pytest.mark.parametrize("module", [schema, messages, progress, records], ids=lambda module: module.__name__)
+def test_annotations_of_records_that_travel_are_not_left_as_text(module: ModuleType) -> None:
+    """As text, msgspec compiles them one by one in every process that reads such records."""
+    structs = [made for made in vars(module).values() if isinstance(made, type) and issubclass(made, msgspec.Struct)]
+    assert structs
+    assert [made for made in structs if str in map(type, made.__annotations__.values())] == []
 
 
 CRAWL = """

@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator
 import pycurl
 import pytest
 
+from parcahyd.core.event_loop import EventLoop
 from parcahyd.net.curl_sockets import EpollSockets, LoopSockets, Ready, Sockets, watch_sockets
+from parcahyd.runtime.lean_loop import LeanLoop
 
-KINDS: dict[str, Callable[[asyncio.AbstractEventLoop, Ready], Sockets]] = {"loop": LoopSockets}
+KINDS: dict[str, Callable[[EventLoop, Ready], Sockets]] = {"loop": LoopSockets}
 if hasattr(select, "epoll"):
     KINDS["epoll"] = EpollSockets
 
 
-@pytest.fixture
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
+@pytest.fixture(params=[LeanLoop, asyncio.new_event_loop])
+def loop(request: pytest.FixtureRequest) -> Iterator[EventLoop]:
+    made: EventLoop = request.param()
     yield made
     made.close()
 
@@ -30,7 +32,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
-def _turn(loop: asyncio.AbstractEventLoop) -> None:
+def _turn(loop: EventLoop) -> None:
     """Twice: a descriptor that became ready is seen in the first, and its callback has run after the second."""
     for _ in range(2):
         loop.call_soon(loop.stop)
@@ -38,9 +40,7 @@ def _turn(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_events_follow_what_is_wanted(
-    kind: str, loop: asyncio.AbstractEventLoop, pair: tuple[socket.socket, socket.socket]
-) -> None:
+def test_events_follow_what_is_wanted(kind: str, loop: EventLoop, pair: tuple[socket.socket, socket.socket]) -> None:
     seen: list[tuple[int, int]] = []
     sockets = KINDS[kind](loop, seen.extend)
     ours, theirs = pair
@@ -76,7 +76,7 @@ def test_events_follow_what_is_wanted(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind: str, loop: asyncio.AbstractEventLoop) -> None:
+def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind: str, loop: EventLoop) -> None:
     seen: list[tuple[int, int]] = []
     sockets = KINDS[kind](loop, seen.extend)
     ours, theirs = socket.socketpair()
@@ -91,7 +91,7 @@ def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind:
     sockets.close()
 
 
-def test_the_quickest_kind_is_chosen(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_quickest_kind_is_chosen(loop: EventLoop, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = watch_sockets(loop, lambda _ready: None)
     assert isinstance(chosen, EpollSockets if "epoll" in KINDS else LoopSockets)
     chosen.close()

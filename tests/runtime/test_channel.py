@@ -5,18 +5,44 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 
 import msgspec
 import pytest
 
+from parcahyd.core.event_loop import EventLoop
 from parcahyd.runtime.channel import Channel, socket_pair
+from parcahyd.runtime.lean_loop import LeanLoop
+
+MakeLoop = Callable[[], EventLoop]
+LOOPS: list[MakeLoop] = [LeanLoop, asyncio.new_event_loop]
+
+
+def spin(loop: EventLoop, is_over: Callable[[], bool]) -> None:
+    """Run until it is over, or for twenty seconds."""
+    end = loop.time() + 20
+
+    def look() -> None:
+        if is_over() or loop.time() > end:
+            loop.stop()
+        else:
+            loop.call_later(0.001, look)
+
+    loop.call_soon(look)
+    loop.run_forever()
+    assert is_over()
+
+
+@pytest.fixture(params=LOOPS)
+def ends(request: pytest.FixtureRequest) -> Ends:
+    return Ends(request.param)
 
 
 class Ends:
     """Two channels on one loop."""
 
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+    def __init__(self, make_loop: MakeLoop) -> None:
+        self.loop = make_loop()
         self.received: list[object] = []
         self.sizes: list[int] = []
         self.closed = 0
@@ -36,11 +62,7 @@ class Ends:
         self.closed += 1
 
     def run_until(self, count: int) -> None:
-        async def wait() -> None:
-            while len(self.received) < count and not self.closed:
-                await asyncio.sleep(0.001)
-
-        self.loop.run_until_complete(asyncio.wait_for(wait(), 20))
+        spin(self.loop, lambda: len(self.received) >= count or self.closed > 0)
 
     def end(self) -> None:
         self.near.close()
@@ -48,8 +70,7 @@ class Ends:
         self.loop.close()
 
 
-def test_frames_arrive_whole_and_in_order_whatever_their_size() -> None:
-    ends = Ends()
+def test_frames_arrive_whole_and_in_order_whatever_their_size(ends: Ends) -> None:
     messages = [os.urandom(size) for size in (0, 1, 5, 4096, 300_000, 3_000_000, 7, 65_536)] * 3
     sizes = [ends.near.send(message) for message in messages]
     ends.run_until(len(messages))
@@ -59,8 +80,7 @@ def test_frames_arrive_whole_and_in_order_whatever_their_size() -> None:
     ends.end()
 
 
-def test_a_socket_travels_with_its_message_among_others() -> None:
-    ends = Ends()
+def test_a_socket_travels_with_its_message_among_others(ends: Ends) -> None:
     kept, given = socket.socketpair()
     ends.near.send(b"x" * 2_000_000)  # More than the socket takes at once: the next frames wait their turn.
     ends.near.send_socket("with a socket", given)
@@ -75,8 +95,7 @@ def test_a_socket_travels_with_its_message_among_others() -> None:
     ends.end()
 
 
-def test_an_open_file_travels_and_stays_open_where_nobody_takes_it() -> None:
-    ends = Ends()
+def test_an_open_file_travels_and_stays_open_where_nobody_takes_it(ends: Ends) -> None:
     read, write = os.pipe()
     ends.near.send_descriptor("first", write)
     ends.near.send("second")
@@ -90,8 +109,7 @@ def test_an_open_file_travels_and_stays_open_where_nobody_takes_it() -> None:
     ends.end()
 
 
-def test_an_open_file_that_cannot_be_sent_any_more_is_closed() -> None:
-    ends = Ends()
+def test_an_open_file_that_cannot_be_sent_any_more_is_closed(ends: Ends) -> None:
     read, write = os.pipe()
     ends.near.send(b"x" * 4_000_000)
     ends.near.send_descriptor("never", write)
@@ -101,8 +119,7 @@ def test_an_open_file_that_cannot_be_sent_any_more_is_closed() -> None:
     ends.end()
 
 
-def test_the_other_end_closing_is_told_once_after_everything_was_handed_over() -> None:
-    ends = Ends()
+def test_the_other_end_closing_is_told_once_after_everything_was_handed_over(ends: Ends) -> None:
     ends.near.send("last words")
     ends.near.close()
     ends.run_until(2)
@@ -111,3 +128,32 @@ def test_the_other_end_closing_is_told_once_after_everything_was_handed_over() -
     assert not ends.far.is_open
     ends.far.send("to nobody")
     ends.end()
+
+
+@pytest.mark.parametrize("make_loop", LOOPS)
+def test_a_channel_that_moves_to_another_loop_loses_nothing(make_loop: MakeLoop) -> None:
+    ends = Ends(LeanLoop)
+    before, after = ends.loop, make_loop()
+    ends.near.send("before")
+    ends.near.move_to(after)
+    ends.far.move_to(after)
+    ends.near.send("after")
+    ends.loop = after
+    ends.run_until(2)
+    assert ends.received == ["before", "after"]
+    ends.end()
+    before.close()
+
+
+def test_a_channel_that_is_writing_goes_on_writing_on_another_loop() -> None:
+    ends = Ends(LeanLoop)
+    before, after = ends.loop, LeanLoop()
+    ends.near.send(b"x" * 4_000_000)
+    assert not ends.near.is_flushed
+    ends.near.move_to(after)
+    ends.far.move_to(after)
+    ends.loop = after
+    ends.run_until(1)
+    assert ends.near.is_flushed
+    ends.end()
+    before.close()

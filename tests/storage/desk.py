@@ -15,7 +15,8 @@ from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, 
 from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.storage.opening import Cursor, database_of
-from parcahyd.storage.packing import PackedPage, pack
+from parcahyd.storage.packed import PackedPage
+from parcahyd.storage.packing import pack
 from parcahyd.storage.report_records import Finding
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.store import RunStart, Store

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.storage.packing import Damaged, pack, rebuild, unpack
+from parcahyd.storage.packed import Damaged, rebuild, unpack
+from parcahyd.storage.packing import pack
 
 
 def _page(**more: object) -> PageRecord:

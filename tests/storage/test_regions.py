@@ -17,7 +17,8 @@ from parcahyd.core.records import Held, PageRecord, Pair, TableFact
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage import held_documents
 from parcahyd.storage.held_documents import PAIR_BYTES
-from parcahyd.storage.packing import Damaged, PackedPage, PackedRegion, pack
+from parcahyd.storage.packed import Damaged, PackedPage, PackedRegion
+from parcahyd.storage.packing import pack
 from parcahyd.storage.parts import parts_of, whole_of
 from parcahyd.storage.tables import documents, fetches, learned, links, summaries, tvis, volatile
 from tests.storage.desk import REVISIT, Desk

@@ -18,14 +18,13 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, TableFact
 from parcahyd.rules.directives import NO_DIRECTIVES, Directive, header_directives
-from parcahyd.rules.link_tags import Sink
-from parcahyd.rules.links import PageLinks, collected, read_links
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.robots import product_token
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
+    from parcahyd.rules.links import PageLinks
     from parcahyd.rules.sitemap import Sitemap
 
 __all__ = [
@@ -128,14 +127,22 @@ class Parts(NamedTuple):
 class DocumentReader:
     """Reads the documents of one worker."""
 
-    __slots__ = ("_is_full", "_obeyed", "_tools", "_work", "recognise")
+    __slots__ = ("_is_full", "_obeyed", "_read_links", "_tools", "_work", "recognise")
 
     def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
         self._work = work
         self._tools = tools
         self._is_full = work.Summaries == "full"
         self._obeyed = Directive(sum(_WORDS[word] for word in set(work.Directives)))
+        self._read_links: Callable[[bytes, str], PageLinks] = self._read_first
         self.recognise = tools.recognise
+
+    def _read_first(self, body: bytes, charset: str) -> PageLinks:
+        """What reads links takes long to load, so that is left until the first request is on its way."""
+        from parcahyd.rules.links import read_links
+
+        self._read_links = read_links
+        return read_links(body, charset)
 
     def is_quick(self, media_type: str) -> bool:
         """Whether documents of this type are read on the spot."""
@@ -155,19 +162,21 @@ class DocumentReader:
         return size > _ON_THE_SPOT or not is_xml(media_type) or self._is_full or self._work.Expand
 
     def read_html(self, body: bytes, charset: str) -> Reading:
-        links = read_links(body, charset)
+        links = self._read_links(body, charset)
         return Reading(links.charset, links)
 
     def newer_links(self, links: PageLinks, before: bytes, media_type: str, charset: str) -> PageLinks:
         """The links of a document without those that stood in its version before, whose regions alone have changed."""
         if self.is_quick(media_type):
-            known = read_links(before, charset)
+            known = self._read_links(before, charset)
         elif self.is_slow(media_type, len(before)):
             return links
         else:
             known = _read_other(before, media_type, charset, False, _no_lastmods).links or links
         if known.base != links.base:
             return links
+        from parcahyd.rules.links import PageLinks
+
         before_it = frozenset(known.keys)
         keys = [key for key in links.keys if key not in before_it]
         return PageLinks(links.charset, links.base, keys, links.found, links.table, links.robots)
@@ -234,6 +243,8 @@ def is_xml(media_type: str) -> bool:
 def _read_other(
     body: bytes, media_type: str, charset: str, is_sitemap: bool, lastmods: Callable[[Sitemap], tuple[tuple[str, float], ...]]
 ) -> Reading:
+    from parcahyd.rules.link_tags import Sink
+    from parcahyd.rules.links import collected
     from parcahyd.rules.sitemap import Kind, read_sitemap
     from parcahyd.rules.xml_links import read_xml_links
 
@@ -273,6 +284,9 @@ def _no_lastmods(_sitemap: Sitemap) -> tuple[tuple[str, float], ...]:
 def _with_summary(reading: Reading, summary: Summary) -> Reading:
     links = reading.links
     if links is None and summary.links:
+        from parcahyd.rules.link_tags import Sink
+        from parcahyd.rules.links import collected
+
         sink = Sink()
         for link in summary.links:
             sink.add("a", link, sink.follow)

@@ -19,10 +19,10 @@ from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.scribe import Scribe
 from parcahyd.pipeline.crawl_worker.tables import Tables
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.links import PageLinks
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker.table_links import Told
+    from parcahyd.rules.links import PageLinks
 
 __all__ = ["Hints"]
 

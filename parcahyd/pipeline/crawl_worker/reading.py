@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Set
 from itertools import filterfalse
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.rules.canonical_url import Joiner, key_of, shortened
-from parcahyd.rules.links import PageLinks
 from parcahyd.rules.parameters import Canon, joining
+
+if TYPE_CHECKING:
+    from parcahyd.rules.links import PageLinks
 
 __all__ = ["LinkReader", "NewLinks"]
 

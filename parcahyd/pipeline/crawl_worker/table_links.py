@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.augment.bundle import BundleReader
 from parcahyd.augment.declaration import Declaration
@@ -15,8 +15,10 @@ from parcahyd.augment.refusal import Fault, Refusal
 from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.rules.canonical_url import Joiner, key_of
-from parcahyd.rules.links import PageLinks
 from parcahyd.rules.parameters import Canon, joining
+
+if TYPE_CHECKING:
+    from parcahyd.rules.links import PageLinks
 
 __all__ = ["PageTable", "TableTeller", "Told", "compare", "sample_of"]
 

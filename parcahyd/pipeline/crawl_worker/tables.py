@@ -24,7 +24,6 @@ from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.table_worth import TableWorth
 from parcahyd.rules.canonical_url import Joiner
-from parcahyd.rules.links import PageLinks
 from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.rules.parameters import Canon
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from parcahyd.augment.declaration import Declaration
     from parcahyd.pipeline.crawl_worker.offers import Offers
     from parcahyd.pipeline.crawl_worker.table_links import PageTable, Told
+    from parcahyd.rules.links import PageLinks
 
 __all__ = ["MAX_BUNDLE", "Tables"]
 

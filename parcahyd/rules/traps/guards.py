@@ -39,9 +39,6 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
     refused: dict[str, int] = {}
 
 
-_DECODER = msgspec.msgpack.Decoder(_Stored)
-
-
 class Guards:
     """Judges the paths of one site: `judge` each path once, when it is first met, and `observe` what is got for it.
 
@@ -72,7 +69,7 @@ class Guards:
         if not stored:
             return empty
         try:
-            found = _DECODER.decode(stored)
+            found = msgspec.msgpack.decode(stored, type=_Stored)
         except msgspec.MsgspecError:
             return empty
         return found if found.settings == self._settings else _Stored(self._settings, refused=found.refused)

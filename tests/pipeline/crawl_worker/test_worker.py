@@ -389,7 +389,7 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
             raise RecursionError("too deep")
         return read_links(body, charset)
 
-    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.documents.read_links", fail)
+    monkeypatch.setattr("parcahyd.rules.links.read_links", fail)
     world = World({"/": page("t", "b"), "/t": page("trap"), "/b": page()})
     world.visit("/")
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
