@@ -7,8 +7,8 @@
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
 | Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Stopped |
-| Crawl Worker | Update Database | the records of `records.py`; PauseRecord passes the buffer by |
-| Update Database | Crawl Worker | Credit |
+| Crawl Worker | Update Database | ShelfBuilt (with its memory), the records of `records.py`; PauseRecord passes the buffer by |
+| Update Database | Crawl Worker | Credit, PlacesCleared |
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
@@ -48,9 +48,11 @@ __all__ = [
     "Leases",
     "Misbehaviour",
     "Mistake",
+    "PlacesCleared",
     "Ready",
     "Report",
     "RequestProcessed",
+    "ShelfBuilt",
     "Stop",
     "Stopped",
     "Trouble",
@@ -208,10 +210,20 @@ class Credit(_Message, frozen=True):
     size: int
 
 
+class ShelfBuilt(_Message, frozen=True):
+    """A worker has a shelf; its memory comes with the message."""
+
+
+class PlacesCleared(_Message, frozen=True):
+    """What lay on a worker's shelf at these starts is packed: the places are its own again."""
+
+    starts: tuple[int, ...]
+
+
 BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
-FromWorkerToUpdate = BufferRecord | PauseRecord
+FromWorkerToUpdate = BufferRecord | PauseRecord | ShelfBuilt
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop
 FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Stopped
-FromUpdateToWorker = Credit
+FromUpdateToWorker = Credit | PlacesCleared

@@ -1,7 +1,8 @@
 """A Crawl Worker's process: one event loop, the downloader plugin, and two channels.
 
-One channel leads to the coordinator (sets in, *Request processed* out), one to Update Database (records out, credit in).
-When the coordinator's end closes, the process ends at once: everything it holds can be fetched again.
+One channel leads to the coordinator (sets in, *Request processed* out), one to Update Database (records out, credit in). Beside
+the second is the shelf, on which documents lie until they are packed. When the coordinator's end closes, the process ends at
+once: everything it holds can be fetched again.
 """
 
 from __future__ import annotations
@@ -18,24 +19,27 @@ from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import charge
 from parcahyd.core.messages import (
     Begin,
-    Credit,
     FromCoordinatorToWorker,
     FromUpdateToWorker,
     FromWorkerToUpdate,
     Misbehaviour,
+    PlacesCleared,
     Report,
     RequestProcessed,
+    ShelfBuilt,
     Stop,
     Stopped,
     Visits,
 )
 from parcahyd.core.ports import Clock, Downloader
+from parcahyd.core.records import PageRecord
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
+from parcahyd.runtime.shelf import Shelf
 
 if TYPE_CHECKING:
     from parcahyd.core.event_loop import EventLoop, Timer
@@ -100,6 +104,7 @@ class CrawlWorkerProcess:
         self._misbehaviours: set[str] = set()
         self._stopping = False
         self._reader: ThreadCrew | None = None
+        self._shelf: Shelf | None = None
         self._coordinator: Channel[FromCoordinatorToWorker] = Channel(
             socket.socket(fileno=coordinator),
             self._loop,
@@ -111,7 +116,7 @@ class CrawlWorkerProcess:
             socket.socket(fileno=update),
             self._loop,
             msgspec.msgpack.Decoder(FromUpdateToWorker),
-            self._credited,
+            self._told_by_update,
             self._end_now,
         )
 
@@ -127,6 +132,11 @@ class CrawlWorkerProcess:
     # --- the worker's ports --------------------------------------------------------------------------------------------
 
     def send_record(self, record: FromWorkerToUpdate) -> int:
+        """What it costs in credit, wherever its body lies."""
+        if self._shelf is not None and isinstance(record, PageRecord):
+            place = self._shelf.put(record.body)
+            if place is not None:
+                return charge(self._update.send(msgspec.structs.replace(record, body=b"", place=place)) + place.length)
         return charge(self._update.send(record))
 
     def send_request_processed(self, message: RequestProcessed) -> None:
@@ -208,11 +218,21 @@ class CrawlWorkerProcess:
         self._downloader = plugins.downloader(self._loop)
         self.tools: DocumentTools = plugins.tools(self.report_misbehaviour)
         self._worker = self._join(configuration, self._downloader, self)
+        self._build_shelf(self.credit)
         settle_in()
         self._report()
 
-    def _credited(self, message: Credit, _size: int) -> None:
-        if self._worker is not None:
+    def _build_shelf(self, credit: int) -> None:
+        built = Shelf.build(credit)  # More than that is never on its way.
+        if built is not None:
+            self._shelf, memory = built
+            self._update.send_descriptor(ShelfBuilt(), memory)
+
+    def _told_by_update(self, message: FromUpdateToWorker, _size: int) -> None:
+        if isinstance(message, PlacesCleared):
+            if self._shelf is not None:
+                self._shelf.give_back(message.starts)
+        elif self._worker is not None:
             self._worker.add_credit(message.size)
 
     def _report(self) -> None:

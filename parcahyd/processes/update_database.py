@@ -32,7 +32,9 @@ from parcahyd.core.messages import (
     LeaseRequest,
     Leases,
     Mistake,
+    PlacesCleared,
     Ready,
+    ShelfBuilt,
     Trouble,
     WorkerGone,
     WorkerJoined,
@@ -58,6 +60,7 @@ from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
+from parcahyd.runtime.shelf import Window
 from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
 if TYPE_CHECKING:
@@ -292,7 +295,7 @@ class UpdateDatabaseProcess:
             msgspec.msgpack.Decoder(FromCoordinatorToUpdate),
             self._told,
             _end_now,
-            self._arrived,
+            partial(self._arrived, Window()),  # The coordinator has no shelf.
         )
 
     def run(self) -> int:
@@ -440,17 +443,32 @@ class UpdateDatabaseProcess:
         self._for_pages.go_on()
 
     def _join_worker(self, number: int) -> None:
-        channel: Channel[FromWorkerToUpdate] = Channel(
-            self._coordinator.take_socket(),
-            self._loop,
-            self._decoder,
-            lambda record, size: self._record(record, size, number),
-            lambda: self._lost(number),
-            self._arrived,
-        )
+        window = Window()
+
+        def received(record: FromWorkerToUpdate, size: int) -> None:
+            if isinstance(record, ShelfBuilt):
+                window.open(channel.take_descriptor())
+            elif isinstance(record, PageRecord) and record.place is not None:
+                self._record(record, size + record.place.length, number)
+            else:
+                self._record(record, size, number)
+
+        def arrived() -> None:
+            cleared = window.take_cleared()
+            if cleared:
+                channel.send(PlacesCleared(cleared))
+            self._arrived(window)
+
+        def lost() -> None:
+            nonlocal window
+            window = Window()  # The shelf's memory belongs to those who still pack from it: nobody else, no cycle keeps it.
+            self._lost(number)
+
+        end = self._coordinator.take_socket()
+        channel: Channel[FromWorkerToUpdate] = Channel(end, self._loop, self._decoder, received, lost, arrived)
         self._workers[number] = channel
 
-    def _record(self, record: FromWorkerToUpdate, size: int, sender: int) -> None:
+    def _record(self, record: BufferRecord | PauseRecord, size: int, sender: int) -> None:
         if isinstance(record, PauseRecord):
             self._pause(record, charge(size), sender)
         elif self._boxes is not None:
@@ -473,8 +491,8 @@ class UpdateDatabaseProcess:
 
         self.writer.call(pause, paused)
 
-    def _arrived(self) -> None:
-        """Everything that came together is in the buffer: its pages go to be packed."""
+    def _arrived(self, window: Window) -> None:
+        """Everything that came together is in the buffer: its pages go to be packed, some where they lie behind the window."""
         if self._boxes is None or self._configuration is None:
             return
         crate = self._crate
@@ -485,6 +503,7 @@ class UpdateDatabaseProcess:
                 partial(
                     _packed,
                     crate.pages,
+                    window,
                     work.CompressionLevel,
                     work.KeepLinks,
                     work.Summaries != "none",

@@ -14,9 +14,11 @@ from html import unescape
 from parcahyd.core.documents import MAX_LANGUAGE, MAX_TITLE
 from parcahyd.rules.decoding import codec_of, decode
 
-__all__ = ["brief", "language_tag", "one_line", "resolved"]
+__all__ = ["ENOUGH", "brief", "language_tag", "one_line", "resolved"]
 
 _LOOKED_AT = 16 * 1024
+ENOUGH = 2 * _LOOKED_AT
+"""No byte beyond these changes what `brief` says: in UTF-16, 16 KiB of text take so many."""
 _LONGEST_TITLE = 4 * MAX_TITLE  # in bytes, before references are resolved and spaces collapse
 _LONGEST_START = 4096
 _LONGEST_TAG = 1024
@@ -40,7 +42,7 @@ def brief(body: bytes, charset: str) -> tuple[str, str]:
     """
     codec = codec_of(charset)
     if codec in _WIDE or body[:2] in _UTF_16_MARKS:
-        body, codec = decode(body[: 2 * _LOOKED_AT], charset).encode("utf-8", "replace"), "utf-8"
+        body, codec = decode(body[:ENOUGH], charset).encode("utf-8", "replace"), "utf-8"
     at = _title_at(body)
     if at < 0:
         return _brief_in_capitals(body[:_LOOKED_AT], codec, charset)

@@ -22,7 +22,7 @@ class Fingerprint(NamedTuple):
     sha256: bytes
 
 
-def fingerprint(skeleton: bytes) -> Fingerprint:
+def fingerprint(skeleton: bytes | memoryview) -> Fingerprint:
     """The fingerprint of a document without its volatile regions (of the whole document where it has none)."""
     digest = sha256(skeleton).digest()
     return Fingerprint(int.from_bytes(digest[:8], "big", signed=True), digest)

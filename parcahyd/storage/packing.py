@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
 from isal import isal_zlib
 from zlib_ng import zlib_ng
 
-from parcahyd.core.records import PageRecord
+from parcahyd.core.records import PageRecord, Place
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.packed import PackedPage, PackedRegion
 
 __all__ = [
     "Glance",
+    "Window",
     "compress",
     "compress_table",
     "glance",
@@ -23,8 +24,20 @@ __all__ = [
     "pack_regions",
 ]
 
+Body = bytes | memoryview
+"""A document's bytes, or a view of them where they lie. Nothing keeps a view."""
+
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
+
+
+class Window(Protocol):
+    """Where pages are seen that lie on a shelf."""
+
+    def at(self, place: Place) -> memoryview: ...
+
+    def clear(self, place: Place) -> None:
+        """It is not read any more."""
 
 
 class Glance(NamedTuple):
@@ -35,16 +48,20 @@ class Glance(NamedTuple):
     similarity: int | None = None
 
 
-def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
+def glance(page: PageRecord, body: Body, is_brief: bool, is_similar: bool) -> Glance:
     """As much as is wanted of it; a summary knows better."""
-    from parcahyd.rules.brief import brief  # Loaded with the first page, not before the database is open.
+    from parcahyd.rules.brief import ENOUGH, brief  # Loaded with the first page, not before the database is open.
     from parcahyd.rules.media_type import is_html
     from parcahyd.rules.similarity import NO_SIMILARITY, similarity
 
     if not is_html(page.media_type) or page.redirect or page.reason:
         return Glance(page.title, page.language, NO_SIMILARITY)
-    title, language = brief(page.body, page.charset) if is_brief and not page.summary else (page.title, page.language)
-    return Glance(title, language, similarity(page.body) if is_similar else None)
+    is_brief = is_brief and not page.summary
+    if not is_brief and not is_similar:
+        return Glance(page.title, page.language)
+    text = body if isinstance(body, bytes) else bytes(body if is_similar else body[:ENOUGH])
+    title, language = brief(text, page.charset) if is_brief else (page.title, page.language)
+    return Glance(title, language, similarity(text) if is_similar else None)
 
 
 def pack(
@@ -53,24 +70,29 @@ def pack(
     keep_links: bool,
     seen: Glance = Glance(),  # noqa: B008 (immutable)
     is_eager: bool = False,
+    body: Body | None = None,
 ) -> PackedPage:
-    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
-    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=())
+    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads.
+
+    `body` is the document where it is not in the page.
+    """
+    body = page.body if body is None else body
+    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=(), place=None)
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
-    mark = fingerprint(page.body)
+    mark = fingerprint(body)
     table = compress_table(page.links) if keep_links and page.links else b""
     summary = compress(page.summary, level) if page.summary else b""
-    packed = PackedPage(bare, mark.df, mark.sha256, len(page.body), compress(page.body, level), table, summary, *seen)
-    return _in_parts(packed, page, level, is_eager) if page.regions else packed
+    packed = PackedPage(bare, mark.df, mark.sha256, len(body), compress(body, level), table, summary, *seen)
+    return _in_parts(packed, page, bytes(body), level, is_eager) if page.regions else packed
 
 
-def _in_parts(packed: PackedPage, page: PageRecord, level: int, is_eager: bool) -> PackedPage:
+def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, level: int, is_eager: bool) -> PackedPage:
     """A page with regions: the whole page and where they are, or its skeleton and their contents."""
     from parcahyd.augment.markers import Span  # Loaded where a page has regions: few crawls meet one.
     from parcahyd.augment.volatile import part_by_spans
 
-    parted = part_by_spans(page.body, [Span(*region) for region in page.regions])
+    parted = part_by_spans(body, [Span(*region) for region in page.regions])
     if is_eager:
         places = [PackedRegion(region.id, region.offset, len(region.content), b"") for region in parted.regions]
         return msgspec.structs.replace(packed, regions=tuple(places))
@@ -93,6 +115,7 @@ def pack_regions(regions: Sequence[tuple[str, int, bytes]], level: int) -> tuple
 
 def pack_all(
     pages: list[PageRecord],
+    window: Window,
     level: int,
     keep_links: bool,
     is_brief: bool = True,
@@ -101,15 +124,26 @@ def pack_all(
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
 
+    Those that lie on a shelf are packed where they lie, and their places cleared, one by one.
+
     What holds the interpreter lock is done for all of them first: threads that take it from each other lose more time than
     they work.
     """
-    seen = [glance(page, is_brief, is_similar) for page in pages]
+    bodies: list[Body] = [page.body if page.place is None else window.at(page.place) for page in pages]
+    seen = [glance(page, body, is_brief, is_similar) for page, body in zip(pages, bodies, strict=True)]
     pages.reverse()
-    return [pack(pages.pop(), level, keep_links, one, is_eager) for one in seen]
+    bodies.reverse()
+    packed = []
+    for one in seen:
+        page, body = pages.pop(), bodies.pop()
+        packed.append(pack(page, level, keep_links, one, is_eager, body))
+        if page.place is not None and isinstance(body, memoryview):
+            body.release()  # Whoever kept it does not read what is written there next.
+            window.clear(page.place)
+    return packed
 
 
-def compress(content: bytes, level: int) -> bytes:
+def compress(content: Body, level: int) -> bytes:
     """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
     return isal_zlib.compress(content, 1) if level == _QUICK else zlib_ng.compress(content, level)
 

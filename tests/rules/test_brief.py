@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parcahyd.core.documents import MAX_TITLE
 from parcahyd.formats.html_summary import HtmlSummarizer
-from parcahyd.rules.brief import brief, language_tag, one_line, resolved
+from parcahyd.rules.brief import ENOUGH, brief, language_tag, one_line, resolved
 
 PAGES = {
     b"<!doctype html><html lang=en><title>Hello</title>": ("Hello", "en"),
@@ -119,3 +119,13 @@ def test_ordinary_pages_have_the_title_that_the_tree_has(title: str, lang: str) 
 def test_no_bytes_raise(page: bytes, charset: str) -> None:
     brief(b"<html><title>" + page, charset)
     brief(page, charset)
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", "utf-16-be", "shift_jis", ""])
+@pytest.mark.parametrize("title", ["<title>", "<TITLE>"])
+@pytest.mark.parametrize("before", [0, 16_000, 16_377, 16_384])
+def test_what_lies_beyond_enough_changes_nothing(charset: str, title: str, before: int) -> None:
+    words = "word " * (ENOUGH // 5)
+    page = f"<html lang=en>{'x' * (before - 14)}{title}{words}</title>{words}".encode(charset or "ascii")
+    assert len(page) > ENOUGH
+    assert brief(page[:ENOUGH], charset) == brief(page, charset)

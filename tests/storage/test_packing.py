@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import zlib
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.core.records import PageRecord
+from parcahyd.core.records import PageRecord, Place
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.packed import Damaged, rebuild, unpack
-from parcahyd.storage.packing import pack
+from parcahyd.storage.packing import pack, pack_all
 
 
 def _page(**more: object) -> PageRecord:
@@ -38,6 +39,66 @@ def test_links_are_left_out_where_they_are_not_wanted_or_not_there() -> None:
 def test_a_redirect_has_nothing_to_pack() -> None:
     packed = pack(_page(redirect="http://a.example/", body=b"moved", links=b"a\t/\n"), 1, keep_links=True)
     assert (packed.sha256, packed.length, packed.packed, packed.packed_links) == (b"", 0, b"", b"")
+
+
+class _Shelf:
+    """A window on bytes, and what was said about it."""
+
+    def __init__(self) -> None:
+        self.memory = bytearray(500_000)
+        self.lent: list[memoryview] = []
+        self.cleared: list[Place] = []
+        self._end = 0
+
+    def put(self, page: PageRecord) -> PageRecord:
+        place = Place(self._end, len(page.body))
+        self._end += place.length
+        self.memory[place.start : self._end] = page.body
+        return msgspec.structs.replace(page, body=b"", place=place)
+
+    def at(self, place: Place) -> memoryview:
+        self.lent.append(memoryview(self.memory)[place.start : place.start + place.length])
+        return self.lent[-1]
+
+    def clear(self, place: Place) -> None:
+        self.memory[place.start : place.start + place.length] = bytes(place.length)
+        self.cleared.append(place)
+
+
+_HEAD = "<html lang=de><title>Gr\u00fc\u00dfe</title></head>"
+_TEXT = "".join(f"<p>Some sort of phrase about plants, paper and stones, number {number}.</p>" for number in range(400))
+_PAGES = [
+    _page(body=(_HEAD + _TEXT).encode(), media_type="text/html", charset="utf-8", links=b"a\t/x\n"),
+    _page(body=(_HEAD + _TEXT).encode("utf-16"), media_type="text/html", charset="utf-16"),
+    _page(body=_TEXT.encode() + b"<title>too late</title>", media_type="text/html"),
+    _page(body=b"%PDF" * 1000, media_type="application/pdf", title="A paper", summary=b"summary"),
+    _page(body=_TEXT.encode(), media_type="text/html", regions=(("a", 10, 20), ("b", 4000, 5000))),
+    _page(body=b"<title>Small</title>", media_type="text/html"),
+]
+
+
+@pytest.mark.parametrize("is_similar", [True, False])
+@pytest.mark.parametrize("is_brief", [True, False])
+@pytest.mark.parametrize("is_eager", [True, False])
+@pytest.mark.parametrize("level", [1, 2])
+def test_pages_on_a_shelf_become_what_they_become_elsewhere(
+    is_similar: bool, is_brief: bool, is_eager: bool, level: int
+) -> None:
+    wishes = (level, True, is_brief, is_similar, is_eager)
+    shelf, nothing = _Shelf(), _Shelf()
+    lying = [shelf.put(page) for page in _PAGES[:-1]] + _PAGES[-1:]
+    places = [page.place for page in lying[:-1]]
+    packed = pack_all(lying, shelf, *wishes)
+    assert packed == pack_all(list(_PAGES), nothing, *wishes)
+    assert (shelf.cleared, nothing.cleared) == (places, [])
+    assert not lying
+
+
+def test_a_view_is_of_no_use_once_its_place_is_cleared() -> None:
+    shelf = _Shelf()
+    pack_all([shelf.put(_PAGES[0])], shelf, 1, True)
+    with pytest.raises(ValueError, match="released"):
+        bytes(shelf.lent[0])
 
 
 @given(st.binary(max_size=300))
