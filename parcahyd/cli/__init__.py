@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if nursery is not None:
             nursery.close()
-            gc.enable()
+        gc.enable()
     if arguments is None and nursery is not None:
         _leave(code)
     return code
@@ -54,6 +54,7 @@ def _nursery(words: Sequence[str]) -> Nursery | None:
     """A crawl's first children, which begin before the command line is read. None for everything that is no crawl."""
     if words[:1] != ["run"] or "--help" in words or "-h" in words:
         return None
+    gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
     from parcahyd.runtime.lean_imports import import_msgspec
 
     import_msgspec()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from importlib import import_module
 
 from parcahyd.runtime.children import can_be_copied
@@ -31,7 +30,6 @@ def early_children() -> Nursery:
     """A nursery with an Update Database and a Crawl Worker in it, where children can be copies; else an empty one."""
     nursery = Nursery()
     if can_be_copied():
-        gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
         for name in SHARED:
             import_module(name)
         nursery.fill()

@@ -176,7 +176,7 @@ class Coordinator:
             if worker is not None:
                 self._begin_worker(worker)
             self._loop.call_later(_TELL_EVERY, self._tell)
-            IdleImports(self._loop, _BOXES).go_on()
+            IdleImports(self._loop, _BOXES).begin()
             return self._run_until_ended()
         finally:
             self._clean_up()

@@ -122,7 +122,7 @@ class CrawlWorkerProcess:
 
     def run(self) -> int:
         loop = self._loop
-        IdleImports(loop, _FOR_PAGES).go_on()
+        IdleImports(loop, _FOR_PAGES).begin()
         loop.run_forever()
         if loop is not self._loop:  # The first message asked for another one.
             loop.close()

@@ -299,7 +299,6 @@ class UpdateDatabaseProcess:
         )
 
     def run(self) -> int:
-        self._for_pages.go_on()
         self._loop.run_forever()
         return 0
 
@@ -380,7 +379,6 @@ class UpdateDatabaseProcess:
             self._finish(message)
 
     def _begin(self, message: Begin) -> None:
-        self._for_pages.pause()  # Until the first visit is on its way to its worker.
         self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
         configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
         self._configuration = configuration
@@ -440,7 +438,7 @@ class UpdateDatabaseProcess:
                 raise error
 
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
-        self._for_pages.go_on()
+        self._for_pages.begin()  # Not before: the coordinator would have had to share its core.
 
     def _join_worker(self, number: int) -> None:
         window = Window()

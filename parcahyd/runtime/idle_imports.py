@@ -22,22 +22,15 @@ class IdleImports:
     def __init__(self, loop: EventLoop, names: Iterable[str]) -> None:
         self._loop = loop
         self._names = deque(names)
-        self._is_wanted = False
-        self._is_waiting = False
+        self._is_begun = False
 
-    def go_on(self) -> None:
-        """Load the next one in the loop's next turn, and so on."""
-        self._is_wanted = True
-        if self._names and not self._is_waiting:
-            self._is_waiting = True
+    def begin(self) -> None:
+        """Load the first one in the loop's next turn, and so on; to begin again does nothing."""
+        if not self._is_begun:
+            self._is_begun = True
             self._loop.call_soon(self._load)
 
-    def pause(self) -> None:
-        """Something is more urgent: load no more until `go_on`."""
-        self._is_wanted = False
-
     def _load(self) -> None:
-        self._is_waiting = False
-        if self._is_wanted:
+        if self._names:
             import_module(self._names.popleft())
-            self.go_on()
+            self._loop.call_soon(self._load)

@@ -1,4 +1,4 @@
-"""Modules are loaded one in each turn of a loop, and none while something is more urgent."""
+"""Modules are loaded one in each turn of a loop."""
 
 from __future__ import annotations
 
@@ -41,26 +41,13 @@ def _loaded_after_a_turn(loop: LeanLoop) -> list[str]:
 def test_one_module_is_loaded_in_each_turn(loop: LeanLoop) -> None:
     imports = IdleImports(loop, NAMES)
     assert _loaded_after_a_turn(loop) == []
-    imports.go_on()
-    imports.go_on()
+    imports.begin()
+    imports.begin()
     assert [_loaded_after_a_turn(loop) for _ in range(4)] == [
         ["idle_one"],
         ["idle_one", "idle_two"],
         [*NAMES],
         [*NAMES],
     ]
-    imports.go_on()
+    imports.begin()
     assert _loaded_after_a_turn(loop) == [*NAMES]
-
-
-@pytest.mark.usefixtures("modules")
-def test_a_pause_lasts_until_it_is_over(loop: LeanLoop) -> None:
-    imports = IdleImports(loop, NAMES)
-    imports.go_on()
-    assert _loaded_after_a_turn(loop) == ["idle_one"]
-    imports.pause()
-    assert _loaded_after_a_turn(loop) == ["idle_one"]
-    imports.go_on()
-    imports.pause()
-    imports.go_on()
-    assert _loaded_after_a_turn(loop) == ["idle_one", "idle_two"]
