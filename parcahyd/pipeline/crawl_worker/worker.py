@@ -296,11 +296,15 @@ class CrawlWorker:
                 host.not_before if other.host == visit.host else 0.0,
                 address.not_before if other.address == visit.address else 0.0,
             )
-            if other is not visit and held > now + _LONGEST_IN_LINE:
-                self._turnstile.withdraw(other)
-                other.put_off(held)
-                if other.is_over:
-                    self._close(other)
+            if held <= now + _LONGEST_IN_LINE:
+                continue
+            if other is visit:  # Its answer is still being taken; `_done` ends it.
+                visit.put_off(held)
+                continue
+            self._turnstile.withdraw(other)
+            other.put_off(held)
+            if other.is_over:
+                self._close(other)
 
     def _close(self, visit: Visit) -> None:
         del self._visits[visit.pair.visit]

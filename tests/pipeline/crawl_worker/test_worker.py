@@ -23,6 +23,7 @@ from parcahyd.core.records import (
     ExternRecord,
     PageRecord,
     Pair,
+    PauseRecord,
     RobotsFact,
     RobotsStatus,
     SiteRecord,
@@ -42,6 +43,7 @@ Record = TypeVar("Record")
 Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
 
 ADDRESS = "192.0.2.1"
+_SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)
 
 
 def page(*links: str) -> DownloadResult:
@@ -364,6 +366,22 @@ def test_a_site_that_stops_answering_is_left_alone() -> None:
     over = world.of(VisitOver)[0]
     assert (over.reason, over.failures) == (Reason.UNREACHABLE_SITE.word, 1)
     assert over.not_before > world.time
+
+
+@pytest.mark.parametrize(("retry_delay", "stay"), [(200.0, 0), (20.0, 3)])
+def test_who_would_wait_for_long_at_a_silent_address_gives_up_its_place(retry_delay: float, stay: int) -> None:
+    world = World({}, WorkConf(HostDelay=1.0, RetryDelay=retry_delay))
+    world.site = dict.fromkeys([f"http://h{number}.example/{path}" for number in range(3) for path in range(9)], _SILENCE)
+    robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
+    urls = tuple(DueUrl(key_of(f"/{path}"), f"/{path}") for path in range(9))
+    pairs = [Pair(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 9000.0, 100) for pair in pairs])
+    world.run(until=1010.0)
+    assert len(world.asked) >= 10
+    assert world.worker.open_visits == stay
+    (silence,) = [pause for record in world.of(PauseRecord) for pause in record.pauses if pause.subject == f"address {ADDRESS}"]
+    assert silence.not_before > 1000.0 + retry_delay
+    assert [over.not_before for over in world.of(VisitOver)] == [silence.not_before] * (3 - stay)
 
 
 def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
