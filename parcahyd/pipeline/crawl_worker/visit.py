@@ -311,7 +311,10 @@ class Visit:
         self.being_read -= 1
         if reading is None:
             return self.stumbled(Ask(AskKind.PAGE, item.path, item), error or Exception("nothing was read"), now)
-        self._keep(item, result, media_type, reading, now)
+        try:
+            self._keep(item, result, media_type, reading, now)
+        except Exception as fault:  # As with answers: a URL that is not recorded would be asked for again and again.
+            return self.stumbled(Ask(AskKind.PAGE, item.path, item), fault, now)
         return ""
 
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:

@@ -34,6 +34,7 @@ from parcahyd.formats.expanders import Expanders
 from parcahyd.formats.summarizers import Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.documents import Reading
+from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.links import PageLinks, read_links
@@ -412,6 +413,26 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
     world.visit("/")
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
     assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t", Reason.FAULT.word)]
+    assert "too deep" in world.misbehaved[0]
+    assert isinstance(world.records[-1], VisitOver)
+
+
+def test_a_document_that_was_read_aside_and_that_this_program_fails_on_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = LinkReader.read
+
+    def fail(reader: LinkReader, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+        if url.endswith(".rss"):
+            raise RecursionError("too deep")
+        return read(reader, url, links, embedded)
+
+    monkeypatch.setattr(LinkReader, "read", fail)
+    feed = b"<rss><channel><item><link>/x</link></item></channel></rss>" + b" " * 100_000
+    world = World({"/": page("t.rss", "b"), "/t.rss": DownloadResult(200, (("Content-Type", "application/rss+xml"),), feed)})
+    world.site["/b"] = page()
+    world.visit("/")
+    assert world.read_aside == 1
+    assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
+    assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t.rss", Reason.FAULT.word)]
     assert "too deep" in world.misbehaved[0]
     assert isinstance(world.records[-1], VisitOver)
 
