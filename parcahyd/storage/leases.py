@@ -88,6 +88,7 @@ class Leases:
         self._give_back = writer.statements["leases.give_back"]
         self._orphan = writer.statements["leases.orphan"]
         self._visited = writer.statements["leases.visited"]
+        writer.on_failure(self._take_back)
 
     # --- giving out -----------------------------------------------------------------------------------------------------
 
@@ -127,6 +128,15 @@ class Leases:
         again = min(len(due) - first, allowance.left(now))
         allowance.spend(again)
         return due[: first + again]
+
+    def committed(self) -> None:
+        """What was leased last is committed: its part of the day's requests is used up."""
+        if self._state.allowance is not None:
+            self._state.allowance.settle()
+
+    def _take_back(self) -> None:
+        if self._state.allowance is not None:
+            self._state.allowance.take_back()
 
     def _fill(
         self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int

@@ -150,6 +150,7 @@ class Store:
                 self._leases.clear_strays()
             pairs, following = self._leases.lease(count, now, again_before, visit_pages, meta_keys)
         self._doubtful = False
+        self._leases.committed()
         self._state.visits.update((pair.visit, pair.site) for pair in pairs)
         return pairs, following
 
