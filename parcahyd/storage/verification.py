@@ -122,9 +122,11 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
 def _damage_of_whole(reader: Reader, row: Any) -> str:
     sha256, length = row.skeleton_sha256, row.skeleton_length
     if row.varies:
+        # The fetch may have been dropped since its page was read, or its document parted in another way.
+        its_document = select(documents.c.body, documents.c.length).join(fetches, fetches.c.document_id == documents.c.id)
         with reader.moment() as connection:
-            document = connection.execute(select(documents).where(documents.c.id == row.document_id)).first()
-            if document is None:  # collected since the page was read, with this fetch
+            document = connection.execute(its_document.where(fetches.c.id == row.id)).first()
+            if document is None:
                 return ""
             try:
                 content = whole(connection, row.id, document.body, document.length)
