@@ -283,6 +283,7 @@ class Visit:
             self._scribe.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
         documents, body = self._documents, result.body
+        self._gate.came(item)
         self._gate.observe(item.path, body, result.status)
         if documents.is_quick(media_type):
             self._keep(item, result, media_type, documents.read_html(body, charset), now)
