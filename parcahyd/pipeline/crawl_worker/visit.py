@@ -448,6 +448,8 @@ class Visit:
             from parcahyd.pipeline.crawl_worker.fragments import Fragments
 
             self._fragments = Fragments(self.origin, self.tables, self._work.MaxBytes, self._allows, self._is_short)
+            if self._is_stopped:
+                self._fragments.close(())
         return self._fragments
 
     def _allows(self, path: str) -> bool:
@@ -478,7 +480,8 @@ class Visit:
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         moved_to = self._robots.answered(ask, result, failed, now)
         if moved_to:
-            self.agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+            if not self._is_stopped:
+                self.agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
         elif self._robots.rules is not None:
             self._begin(now)
         else:

@@ -513,3 +513,14 @@ def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     assert len(world.asked) == asked
     assert world.worker.open_visits == 0
     assert isinstance(world.records[-1], VisitOver)
+
+
+def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() -> None:
+    world = World({"/robots.txt": redirect("/r/robots.txt"), "/r/robots.txt": page(), "/": page()})
+    world.worker.accept([Assignment(Pair(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)])
+    assert world.paths() == ["/robots.txt"]
+    world.worker.stop()
+    world.run()
+    assert world.paths() == ["/robots.txt"]
+    assert world.of(BadRecord) == []
+    assert isinstance(world.records[-1], VisitOver)
