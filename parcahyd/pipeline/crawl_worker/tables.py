@@ -199,7 +199,10 @@ class Tables:
         if self._eager == "always":
             return self._ask_for_bundle(offers, MAX_BUNDLE, now)
         if self._work.Scope != "site" and (share := self.worth.share(len(local_q))):
-            return self._ask_for_bundle(offers, share, now)
+            ask = self._ask_for_bundle(offers, share, now)
+            if ask is not None:
+                self.worth.spend_share(ask.max_bytes)
+            return ask
         return None
 
     def page_asked(self, page: DueUrl) -> None:

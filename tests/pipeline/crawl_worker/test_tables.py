@@ -465,6 +465,18 @@ def test_auto_asks_for_a_bundle_for_the_sake_of_others_where_it_is_one_request_i
     assert asked["any"][1][0] < 2 * len(page(*names).body)
 
 
+def test_auto_spends_one_request_in_a_hundred_for_others_however_many_bundles_there_are() -> None:
+    names = [f"{number}.html" for number in range(250)]
+    bundles = [f"/{number}.TOL" for number in range(50)]
+    site: dict[str, Answer] = {"/": page(*names), **{f"/{name}": page() for name in names}}
+    site["/robots.txt"] = robots(*(f"Augment: 1; scope=/{name}; bundle={name}" for name in bundles))
+    site |= dict.fromkeys(bundles, text(table(page("z.html"), "0.html")))
+    world = World(site, eager(Eager="auto", HostDelay=1.0, HostConnections=1, Scope="any"))
+    world.visit("/")
+    assert [path for path in world.paths() if path.endswith(".TOL")] == bundles[:1]
+    assert len(world.of(PageRecord)) == 251
+
+
 def test_auto_asks_for_tables_of_pages_while_a_slow_server_thinks() -> None:
     site = chain(10)
     site["/robots.txt"] = robots("Augment: 1; tol={stem}.TOL")
