@@ -248,12 +248,15 @@ class CrawlWorker:
 
         def was_read(reading: Reading | None, error: Exception | None) -> None:
             now = self._clock.now()
+            ready = visit.agenda.ready
             try:
                 sentence = then(reading, error, now)
             except Exception as fault:  # As with answers: one bad document never stops a crawl.
                 sentence = f"{type(fault).__name__} on a document of {visit.origin}: {fault}"
             if sentence:
                 self._misbehaved(sentence)
+            if ready is not None and visit.agenda.ready is None:
+                self._turnstile.withdraw(visit)  # As after an answer: the document ended the visit.
             self._go_on(visit, now)
             self.turn()
 

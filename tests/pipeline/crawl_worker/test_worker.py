@@ -437,6 +437,22 @@ def test_a_document_that_was_read_aside_and_that_this_program_fails_on_is_record
     assert isinstance(world.records[-1], VisitOver)
 
 
+def test_documents_read_aside_may_end_a_visit_that_stands_in_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Reading:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.documents._read_other", fail)
+    feed = DownloadResult(200, (("Content-Type", "application/rss+xml"),), b"<rss/>" + b" " * 100_000)
+    site: dict[str, Answer] = {**{f"/{number}.rss": feed for number in range(5)}, **{f"/{n}": page() for n in range(20)}}
+    world = World({"/": page(*site), **site}, WorkConf(HostDelay=0.0, HostConnections=5))
+    world.visit("/")
+    assert {record.path for record in world.of(BadRecord)} == {f"/{number}.rss" for number in range(5)}
+    (over,) = world.of(VisitOver)
+    assert over.reason == Reason.UNREACHABLE_SITE.word
+    assert len(world.asked) < 15
+    assert world.worker.open_visits == 0
+
+
 def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
     world = World({})
     world.visit("/", scheme="gopher", port=70)
