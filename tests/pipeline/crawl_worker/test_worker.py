@@ -540,3 +540,17 @@ def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() ->
     assert world.paths() == ["/robots.txt"]
     assert world.of(BadRecord) == []
     assert isinstance(world.records[-1], VisitOver)
+
+
+@pytest.mark.parametrize("answers", [{"/a": redirect("/b")}, {"/a": DownloadResult(404), "/c": page("/b")}])
+def test_what_comes_after_a_visit_was_stopped_leads_to_no_request(answers: dict[str, Answer]) -> None:
+    world = World({**answers, "/b": page()}, WorkConf(HostDelay=0.0, HostConnections=2))
+    urls = tuple(DueUrl(key_of(path), path) for path in answers)
+    robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
+    pair = Pair(7, 3, "http", "site.example", 80, urls, robots=robots)
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 9)])
+    assert world.paths() == [*answers]
+    world.worker.stop()
+    world.run()
+    assert world.paths() == [*answers]
+    assert isinstance(world.records[-1], VisitOver)
