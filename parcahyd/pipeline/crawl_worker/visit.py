@@ -14,7 +14,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl
+from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.agenda import Agenda
 from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
@@ -193,9 +193,11 @@ class Visit:
         return (*headers, *validating(item.etag, item.modified))
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
-        """Nothing of this site may be asked for: record it for every URL of the pair."""
+        """Nothing of this site may be asked for: record it for every URL of the pair, and tell who waits for its robots.txt."""
         while self._local_q:
             self._scribe.refusal(self._local_q.pop(), reason, now, detail=detail)
+        for errand in self.pair.errands:
+            self._scribe.errand(errand, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail), "")
 
     # --- what came back ------------------------------------------------------------------------------------------------
 

@@ -460,6 +460,16 @@ def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
     assert [(record.state, record.reason) for record in world.of(BadRecord)] == [(State.REFUSED, Reason.SCHEME.word)]
 
 
+def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
+    """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
+    world = World({})
+    world.visit(scheme="gopher", errands=(Errand(5, "/robots.txt", 1),))
+    assert world.asked == []
+    (record,) = world.of(ErrandRecord)
+    assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
+    assert "serves http, https" in record.robots.detail
+
+
 def test_without_credit_nothing_is_asked_until_some_comes() -> None:
     world = World({"/": page(*map(str, range(20)))}, credit=250)
     world.visit("/")
