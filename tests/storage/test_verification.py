@@ -25,6 +25,7 @@ from parcahyd.storage.tables import (
     metadata,
     seeds,
     sites,
+    summaries,
     tvis,
     urls,
     volatile,
@@ -40,7 +41,7 @@ def _crawl(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/", "http://b.example/")
     first, second = sorted(desk.lease(), key=lambda pair: pair.host)
-    desk.write(desk.page(first, internal=("/known",), external=("http://c.example/",), links=b"a\t/known\n"))
+    desk.write(desk.page(first, internal=("/known",), external=("http://c.example/",), links=b"a\t/known\n", summary=b"s"))
     desk.write(desk.page(first, "/other", b"other"), desk.redirect(first, "/old", f"{A}/new"))
     desk.store.store_bad(
         [
@@ -147,6 +148,8 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a lost document": (_drop(documents, documents.c.id == 1), "dangling"),
     "links that are no zlib stream": (_set(links, content=b"nonsense"), "links-damaged"),
     "links of no document": (_set(links, document_id=77), "dangling"),
+    "a summary that is no zlib stream": (_set(summaries, content=b"nonsense"), "summary-damaged"),
+    "a summary of no document": (_set(summaries, document_id=77), "dangling"),
     "a fetch of other bytes": (_set(fetches, fetches.c.id == 1, sha256=b"\0" * 32), "fetch-damaged"),
     "a fetch of another length": (_set(fetches, fetches.c.id == 1, length=5), "fetch-damaged"),
     "a fetch that brought nothing": (
