@@ -332,6 +332,20 @@ def test_a_site_that_kills_worker_after_worker_is_left_alone_for_longer_each_tim
     assert desk.lease_and_next() == ([], desk.now + 1.0)
 
 
+def test_a_visit_that_found_pages_unchanged_brought_something(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit())
+    for _ in range(5):
+        desk.now += 40 * REVISIT
+        desk.begin()
+        pair = desk.visit()
+        desk.write(desk.unchanged(pair))
+        desk.store.abandon([pair.visit], desk.now)
+        (site,) = desk.rows(sites)
+        assert (site["failures"], site["not_before"]) == (0, desk.now + 1.0)
+
+
 def test_a_record_for_another_site_than_its_visits_changes_nothing(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/", f"{B}/")
