@@ -10,11 +10,8 @@ ESCAPE = rb"\\(?:[\\tnr]|x[0-9a-f]{2})"
 """The pattern of one escape."""
 
 _SHORT = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_MEANT = {b"\\x%02x" % byte: bytes([byte]) for byte in range(0x100)}
-_MEANT |= {escape.encode(): character.encode() for character, escape in _SHORT.items()}
 
 _WRITTEN_OUT = re.compile("[\x00-\x1f\x7f\\\\\udc80-\udcff]")
-_ONE = re.compile(ESCAPE)
 _ALL = re.compile(rb"[^\\\x00-\x1f\x7f]*+(?:" + ESCAPE + rb"[^\\\x00-\x1f\x7f]*+)*+")
 
 
@@ -33,4 +30,5 @@ def unescaped(text: bytes) -> bytes | None:
     """The bytes that a field means; None where a backslash begins no escape or a control byte stands."""
     if not _ALL.fullmatch(text):
         return None
-    return _ONE.sub(lambda escape: _MEANT[escape[0]], text) if b"\\" in text else text
+    # Of what this codec would undo, the pattern lets nothing pass but escapes of ours; bytes are Latin-1 to it.
+    return text.decode("unicode_escape").encode("latin-1") if b"\\" in text else text

@@ -37,7 +37,6 @@ __all__ = [
     "followed",
     "ranges_of",
     "read_learned",
-    "same_skeleton",
     "skeleton_hash",
     "split",
     "visited",
@@ -131,11 +130,6 @@ def split(document: bytes, learned: Learned, least: int = LEAST_CHANGES) -> Part
 def skeleton_hash(document: bytes, learned: Learned, least: int = LEAST_CHANGES) -> bytes:
     """SHA-256 of a version's skeleton; without places that of the version."""
     return sha256(split(document, learned, least).skeleton).digest()
-
-
-def same_skeleton(one: Parted, other: Parted) -> bool:
-    """Whether two versions differ in volatile places only."""
-    return one.skeleton == other.skeleton and one.places == other.places
 
 
 def visited(learned: Learned, skeleton_hash: bytes, document: bytes, least: int = LEAST_CHANGES) -> Visit | None:

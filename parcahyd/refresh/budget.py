@@ -159,6 +159,8 @@ class Allowance:
         self._most = max(1.0, per_day * _BURST)
         self._portion = max(1.0, min(self._most, per_day * _PORTION))
         self._saved = float(max(0, per_day - spent))
+        self._open = 0
+        """Visits that were spent and may still come to nothing."""
         self._at = now
 
     def left(self, now: float) -> int:
@@ -170,7 +172,18 @@ class Allowance:
         return max(0, int(self._saved + 1e-9))
 
     def spend(self, visits: int) -> None:
+        """Counts visits as made, until `take_back`, or for good with `settle`."""
         self._saved -= visits
+        self._open += visits
+
+    def settle(self) -> None:
+        """What was spent is given out."""
+        self._open = 0
+
+    def take_back(self) -> None:
+        """What was spent since the last `settle` was not given out."""
+        self._saved += self._open
+        self._open = 0
 
     def next_at(self, now: float) -> float:
         """When the next portion of visits may be made; now if some may be."""

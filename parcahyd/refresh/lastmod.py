@@ -83,10 +83,6 @@ class LastmodTrust(NamedTuple):
             return LastmodTrust(self.foretold, self.false_alarms, self.missed + 1)._faded()
         return LastmodTrust(self.foretold + changed, self.false_alarms + (not changed), self.missed)._faded()
 
-    def spares(self, lastmod: float | None, copied: float, now: float) -> bool:
-        """Whether a fetch at `now` can be spared, going by a sitemap that was read just before."""
-        return self.is_trusted and said(lastmod, copied, now) is Said.OLDER
-
     def due_at(
         self, ordinary: float, lastmod: float | None, copied: float, now: float, revisit_min: float, revisit_max: float
     ) -> float:

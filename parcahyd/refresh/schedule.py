@@ -89,7 +89,7 @@ class Revisits:
 
     def first(self, now: float, key: int) -> float:
         """When a page that was stored for the first time is due: after RevisitAfter, or later if the budget wants it so."""
-        return now + self._first * (1 - (key & 65535) * _EARLIER)
+        return now + max(self.shortest, self._first * (1 - (key & 65535) * _EARLIER))
 
     def following(self, now: float, key: int, rate: ChangeRate) -> float:
         """When a page that was checked again is due."""

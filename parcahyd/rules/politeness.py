@@ -47,6 +47,12 @@ class Gate:
         self.next_at += max(0.0, delay - self.delay)
         self.delay = delay
 
+    def narrow(self, delay: float, connections: int) -> None:
+        """Somebody else passes here as well: the longer delay and the fewer connections count from now on."""
+        self.connections = min(self.connections, connections)
+        if delay > self.delay:
+            self.set_delay(delay)
+
 
 _NEWEST = 0.3
 """What the last answer counts for in the mean of all; the rest fades away."""

@@ -16,10 +16,13 @@ from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.writer import Writer
 
-__all__ = ["PATIENCE", "ErrandRows"]
+__all__ = ["MOST_OF_A_VISIT", "PATIENCE", "ErrandRows"]
 
 PATIENCE = 600.0
 """Seconds that a site waits for the answer to its errand."""
+
+MOST_OF_A_VISIT = 100
+"""Errands that one visit runs; the site falls due again for the others."""
 
 _HOPS = 5
 _UNREAD = frozenset((RobotsStatus.ERROR, RobotsStatus.UNREACHABLE, RobotsStatus.AWAITED))
@@ -66,11 +69,13 @@ class ErrandRows:
             self._sites.settle([record.asker])
 
     def of(self, ids: Collection[int]) -> dict[int, tuple[Errand, ...]]:
-        """The errands that are to be run at each of the sites."""
+        """The errands that are to be run at each of the sites, those first that wait longest."""
         found: dict[int, list[Errand]] = {}
         if ids:
             for site, asker, path, hops in self._writer.rows(self._of_sites, self._writer.lists.bind(list(ids))):
-                found.setdefault(site, []).append(Errand(asker, path, hops))
+                its_errands = found.setdefault(site, [])
+                if len(its_errands) < MOST_OF_A_VISIT:
+                    its_errands.append(Errand(asker, path, hops))
         return {site: tuple(wanted) for site, wanted in found.items()}
 
     def give_up(self, asker: int, now: float) -> None:

@@ -5,9 +5,12 @@ One row per visit, not one write per URL. Whatever becomes of the visit, its URL
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
+from parcahyd.config.schema import HostRule
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.rules.backoff import grown
@@ -59,6 +62,7 @@ class VisitedSite(NamedTuple):
     id: int
     visit: int
     host: str
+    port: int
     visit_address: str
     """Empty where it was not noted."""
     addresses: str
@@ -88,6 +92,7 @@ class Leases:
         self._give_back = writer.statements["leases.give_back"]
         self._orphan = writer.statements["leases.orphan"]
         self._visited = writer.statements["leases.visited"]
+        writer.on_failure(self._take_back)
 
     # --- giving out -----------------------------------------------------------------------------------------------------
 
@@ -127,6 +132,15 @@ class Leases:
         again = min(len(due) - first, allowance.left(now))
         allowance.spend(again)
         return due[: first + again]
+
+    def committed(self) -> None:
+        """What was leased last is committed: its part of the day's requests is used up."""
+        if self._state.allowance is not None:
+            self._state.allowance.settle()
+
+    def _take_back(self) -> None:
+        if self._state.allowance is not None:
+            self._state.allowance.take_back()
 
     def _fill(
         self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
@@ -243,27 +257,35 @@ class Leases:
         spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
         anything is spared for longer each time: a page that kills workers must not keep on doing so."""
         work = self._state.work
+        host_delay = self._host_delay()
         address_until = now + work.address_delay
         spared: dict[str, float] = {}
         rows = []
-        for site, visit, host, visit_address, known_addresses, failures, crawl_delay in orphans:
-            until = now + self._delay(crawl_delay)
+        for site, visit, host, port, visit_address, known_addresses, failures, crawl_delay in orphans:
+            delay = max(host_delay(host, port), min(crawl_delay, work.MaxCrawlDelay))
+            until = now + delay
             if worker_died:
                 failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
                 if failures > _DEATHS_FORGIVEN:
                     until = max(until, now + grown(failures - _DEATHS_FORGIVEN, work.RetryDelay))
             rows.append((until, until, failures, site, visit))
-            spared[f"host {host}"] = max(now + self._delay(crawl_delay), spared.get(f"host {host}", 0.0))
+            spared[f"host {host}"] = max(now + delay, spared.get(f"host {host}", 0.0))
             used = addresses.get(visit) or visit_address or known_addresses
             spared.update((f"address {address}", address_until) for address in used.split(",") if address)
         self._writer.many(self._orphan, rows)
         self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
         self._sites.settle([row[3] for row in rows])
 
-    def _delay(self, crawl_delay: float) -> float:
-        """The delay that a host was being asked with, as far as the database knows."""
+    def _host_delay(self) -> Callable[[str, int], float]:
+        """The delay of a host on a port, as settings have it."""
         work = self._state.work
-        return max(work.HostDelay, min(crawl_delay, work.MaxCrawlDelay))
+        if not work.Host:
+            return lambda _host, _port: work.HostDelay
+        from parcahyd.rules.host_rules import HostRules  # Most crawls have no rules for single hosts.
+
+        plain = tuple([HostRule(Pattern=rule.Pattern, Delay=rule.Delay) for rule in work.Host])  # Secrets are not needed here.
+        rules = HostRules(msgspec.structs.replace(work, Host=plain, Proxy=""), {})
+        return lambda host, port: rules.of(host, port).delay
 
     def note(self, record: PauseRecord) -> None:
         self._pauses.note(record)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from parcahyd.core.buffer import Written
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import canonical, split
@@ -227,7 +227,7 @@ class PageBatch:
                 due, history = self._checked_again(rows, site, key, at, changed=not same)
                 due = None if "#" in path else due
             rows.old.append((*way, due, *told, *history, site, key, path))
-        self._stored += is_new
+        self._stored += is_new and (row is None or row.state != State.STORED)
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)

@@ -8,7 +8,10 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.schedule import Revisits
 
-__all__ = ["RunState"]
+__all__ = ["MOST_AHEAD", "RunState"]
+
+MOST_AHEAD = 200_000
+"""Links that are remembered because they are stored ahead of their pages. What is forgotten is only looked at once more."""
 
 _VISITS_OF_A_RUN = 2**32
 
@@ -31,7 +34,11 @@ class RunState:
         self.fruitful: set[int] = set()
         """Open visits that brought something."""
         self._ahead: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
-        """By open visit: links to other sites, with their depth, that are stored and whose pages are still to come."""
+        """By open visit: links to other sites, with their depth, that are stored and whose pages are still to come.
+
+        Those that a bundle told of are in no page as they are here, and stay until there is no more room.
+        """
+        self._links_ahead = 0
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
@@ -42,7 +49,7 @@ class RunState:
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()
-        self._ahead.clear()
+        self._forget_ahead()
         self._given = 0
 
     def new_visit(self) -> int:
@@ -52,7 +59,12 @@ class RunState:
 
     def keep_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
         """Notes that these links to other sites are stored ahead of the page that they stand in."""
-        self._ahead.setdefault(visit, set()).add((depth, urls))
+        if self._links_ahead + len(urls) > MOST_AHEAD:
+            self._forget_ahead()
+        ahead = self._ahead.setdefault(visit, set())
+        if (depth, urls) not in ahead:
+            ahead.add((depth, urls))
+            self._links_ahead += len(urls)
 
     def is_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
         """Whether a page's links to other sites are stored already, so that nothing of them is left to do."""
@@ -60,14 +72,21 @@ class RunState:
 
     def caught_up(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
         """Forgets links whose page is stored, too."""
-        self._ahead.get(visit, set()).discard((depth, urls))
+        ahead = self._ahead.get(visit)
+        if ahead is not None and (depth, urls) in ahead:
+            ahead.remove((depth, urls))
+            self._links_ahead -= len(urls)
+
+    def _forget_ahead(self) -> None:
+        self._ahead.clear()
+        self._links_ahead = 0
 
     def close(self, visits: Iterable[int]) -> None:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
             self.fruitful.discard(visit)
-            self._ahead.pop(visit, None)
+            self._links_ahead -= sum(len(urls) for _, urls in self._ahead.pop(visit, ()))
 
     @property
     def max_depth(self) -> int:

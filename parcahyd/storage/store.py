@@ -158,6 +158,7 @@ class Store:
                 self._leases.clear_strays()
             pairs, following = self._leases.lease(count, now, again_before, visit_pages, meta_keys)
         self._doubtful = False
+        self._leases.committed()
         self._state.visits.update((pair.visit, pair.site) for pair in pairs)
         return pairs, following
 
@@ -234,14 +235,16 @@ class Store:
         current = [record for record in batch if self._is_open(record)]
         written = Written(late=len(batch) - len(current))
         pages = [record for record in current if isinstance(record, PackedPage)]
+        unchanged = [record for record in current if isinstance(record, UnchangedRecord)]
         self._sites.take_woken()
         with self._writer.transaction():
             self._pages.write(pages, now, written)
-            self._pages.confirm([record for record in current if isinstance(record, UnchangedRecord)], written)
+            self._pages.confirm(unchanged, written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
         self._pages.committed()
         written.woken = self._sites.take_woken()
+        self._state.fruitful.update([record.visit for record in unchanged])
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import Table, func, select, text
 
 from parcahyd.core.errors import DatabaseMistake
 from parcahyd.core.life_cycle import REASONS_OF, Reason, State
@@ -20,7 +20,7 @@ from parcahyd.storage.moments import earliest, site_due
 from parcahyd.storage.packed import Damaged, unpack
 from parcahyd.storage.reader import Reader
 from parcahyd.storage.report_records import Finding
-from parcahyd.storage.tables import documents, errands, fetches, learned, links, seeds, sites, tvis, urls, volatile
+from parcahyd.storage.tables import documents, errands, fetches, learned, links, seeds, sites, summaries, tvis, urls, volatile
 from parcahyd.storage.versions import whole
 
 __all__ = ["findings"]
@@ -34,7 +34,8 @@ def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
     """Every finding, check by check. A table that cannot be read to its end is a finding itself."""
     checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("documents", lambda: _check_documents(reader)),
-        ("links", lambda: _check_links(reader)),
+        ("links", lambda: _check_beside(reader, links, "links")),
+        ("summaries", lambda: _check_beside(reader, summaries, "summary")),
         ("fetches", lambda: _check_fetches(reader)),
         ("volatile", lambda: _check_volatile(reader)),
         ("urls", lambda: _check_urls(reader)),
@@ -77,17 +78,18 @@ def _damage(row: Any) -> str:
     return "" if mark.df == row.df else "Its bytes do not have the recorded fingerprint DF."
 
 
-def _check_links(reader: Reader) -> Iterator[Finding]:
-    known = select(documents.c.id).where(documents.c.id == links.c.document_id).exists().label("known")
-    for page in reader.pages(links, select(links.c.document_id, links.c.content, known), 50):
+def _check_beside(reader: Reader, table: Table, what: str) -> Iterator[Finding]:
+    """Every table of links, and every summary, is that of a document and can be unpacked."""
+    known = select(documents.c.id).where(documents.c.id == table.c.document_id).exists().label("known")
+    for page in reader.pages(table, select(table.c.document_id, table.c.content, known), 50):
         for number, content, is_known in page:
-            name = f"links of document {number}"
+            name = f"{what} of document {number}"
             if not is_known:
                 yield Finding(kind="dangling", subject=name, sentence="The document does not exist.")
             try:
                 unpack(content)
             except Damaged as damage:
-                yield Finding(kind="links-damaged", subject=name, sentence=f"{damage}.")
+                yield Finding(kind=f"{what}-damaged", subject=name, sentence=f"{damage}.")
 
 
 def _check_fetches(reader: Reader) -> Iterator[Finding]:
@@ -122,9 +124,11 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
 def _damage_of_whole(reader: Reader, row: Any) -> str:
     sha256, length = row.skeleton_sha256, row.skeleton_length
     if row.varies:
+        # The fetch may have been dropped since its page was read, or its document parted in another way.
+        its_document = select(documents.c.body, documents.c.length).join(fetches, fetches.c.document_id == documents.c.id)
         with reader.moment() as connection:
-            document = connection.execute(select(documents).where(documents.c.id == row.document_id)).first()
-            if document is None:  # collected since the page was read, with this fetch
+            document = connection.execute(its_document.where(fetches.c.id == row.id)).first()
+            if document is None:
                 return ""
             try:
                 content = whole(connection, row.id, document.body, document.length)

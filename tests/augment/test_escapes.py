@@ -38,6 +38,18 @@ def test_spellings(content: bytes, text: bytes) -> None:
     assert unescaped(text) == content
 
 
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (rb"\x41\x5cn", b"A\\n"),
+        (rb"\\x41\\u0041\\101", rb"\x41\u0041\101"),
+        (b"\xff\\n\xc3\xa9\\xe9", b"\xff\n\xc3\xa9\xe9"),
+    ],
+)
+def test_each_escape_is_undone_once_and_nothing_else(text: bytes, content: bytes) -> None:
+    assert unescaped(text) == content
+
+
 @pytest.mark.parametrize("text", [b"\\", rb"\a", rb"\x4", rb"\xFF", rb"\x0A", rb"\N", b"\\\n", b"a\tb", b"\x00"])
 def test_no_escapes(text: bytes) -> None:
     assert unescaped(text) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from parcahyd.core.errors import StoreFailed
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.tables import urls
@@ -56,6 +57,31 @@ def test_for_ever_the_rest_comes_with_the_next_portion(desk: Desk) -> None:
     assert len(pair.urls) == 1
 
 
+def test_a_lease_that_fails_uses_up_nothing(desk: Desk) -> None:
+    _crawled(desk)
+    desk.begin(RevisitAfter=DAY, RevisitMax=DAY, RevisitsPerDay=24)
+    failed = 0
+    for statement in range(1, 20):
+        heal = desk.fail_at(statement)
+        try:
+            pairs = desk.lease()
+        except StoreFailed:
+            failed += 1
+        else:
+            break
+        finally:
+            heal()
+    assert failed > 4
+    assert sum(len(pair.urls) for pair in pairs) == 24
+    heal = desk.fail_at(2)
+    with pytest.raises(StoreFailed):
+        desk.write(desk.unchanged(pairs[0]))
+    heal()
+    allowance = _state(desk).allowance
+    assert allowance is not None
+    assert allowance.left(desk.now) == 0, "what failed later gives nothing of it back"
+
+
 def test_new_urls_and_retries_are_not_counted(desk: Desk) -> None:
     _crawled(desk)
     desk.begin(RevisitAfter=DAY, RevisitMax=DAY, RevisitsPerDay=1)
@@ -101,6 +127,22 @@ def test_the_census_follows_what_is_written_and_forgets_what_was_not(desk: Desk)
     desk.now += 5
     desk.write(desk.unchanged(pair), desk.page(pair, "/x", b"changed"))
     assert (budget.census.pages, budget.census.once) == (2, 0)
+
+
+def test_a_page_that_does_not_want_to_be_kept_is_counted_once(desk: Desk) -> None:
+    desk.begin(RevisitsPerDay=10)
+    desk.seed(f"{A}/")
+    budget = _state(desk).budget
+    assert budget is not None
+    pair = desk.visit()
+    for body in (b"1", b"2", b"3"):
+        desk.write(desk.page(pair, body=body, reason=Reason.NOINDEX.word))
+        desk.now += 5
+        assert (budget.census.pages, budget.census.once) == (1, 1)
+    desk.begin(RevisitsPerDay=10)
+    budget = _state(desk).budget
+    assert budget is not None
+    assert (budget.census.pages, budget.census.once) == (1, 1)
 
 
 def test_a_smaller_budget_makes_visits_rarer_when_it_is_set(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import Errand, ErrandRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
-from parcahyd.storage.errand_rows import PATIENCE
+from parcahyd.storage.errand_rows import MOST_OF_A_VISIT, PATIENCE
 from parcahyd.storage.tables import errands, sites
 from tests.storage.desk import Desk
 
@@ -198,3 +198,19 @@ def test_an_errand_to_a_site_of_the_crawl_rides_with_its_visit(desk: Desk) -> No
     desk.seed("http://b.example/")
     pair = desk.visit()
     assert ([due.path for due in pair.urls], len(pair.errands)) == (["/"], 1)
+
+
+def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
+    """Hosts without end may have their robots.txt lie with one that has nothing to do with them."""
+    desk.begin()
+    desk.seed(*(f"http://h{number}.example/" for number in range(MOST_OF_A_VISIT + 1)))
+    for asker in desk.lease(MOST_OF_A_VISIT + 1):
+        desk.now += 0.01
+        desk.write(SiteRecord(asker.visit, asker.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.over(asker)
+    there = desk.visit()
+    assert len(there.errands) == MOST_OF_A_VISIT
+    assert asker.site not in [errand.asker for errand in there.errands]
+    desk.write(*(ErrandRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.errands))
+    desk.over(there)
+    assert [errand.asker for pair in desk.lease(200) for errand in pair.errands] == [asker.site]

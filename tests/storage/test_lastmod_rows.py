@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import Pair
 from parcahyd.refresh.lastmod import LastmodTrust
@@ -141,7 +143,13 @@ def test_a_budget_knows_of_other_plans(desk: Desk) -> None:
     pair = stored(desk, RevisitsPerDay=1000)
     earn(desk, pair)
     desk.now = START + 2100
+    budget = desk.store._state.budget
+    assert budget is not None
+    tell(desk, pair, START - 1000)  # From now on the sitemap, a page as well, is due after RevisitMin each time.
+    before, planned = budget._promised, desk.row("/4")["due_at"] - START
+    desk.now += 100
     tell(desk, pair, START - 1000, "/4")
     assert desk.row("/4")["due_at"] == START + LONGEST
+    assert budget._promised - before == pytest.approx(1 / LONGEST - 1 / planned)
     desk.over(pair)
     assert desk.findings() == []

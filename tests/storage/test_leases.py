@@ -6,6 +6,7 @@ from array import array
 
 import pytest
 
+from parcahyd.config.schema import HostRule
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import Pause, VisitOver
 from parcahyd.refresh.schedule import NEVER
@@ -281,6 +282,19 @@ def test_orphaned_visits_wait_one_full_delay(desk: Desk) -> None:
     assert {pair.host: [due.path for due in pair.urls] for pair in desk.lease()} == {"a.example": ["/x"], "b.example": ["/"]}
 
 
+def test_an_orphan_waits_for_the_delay_of_its_own_host(desk: Desk) -> None:
+    rules = [HostRule(Pattern="a.example:8080", Delay=30.0, Credentials="env:NOWHERE"), HostRule(Pattern="b.*", Delay=0.5)]
+    desk.begin(HostDelay=3.0, Host=tuple(rules), Proxy="env:NOWHERE")
+    desk.seed(f"{A}:8080/", f"{B}/", "http://c.example/")
+    visits = {pair.host: pair.visit for pair in desk.lease()}
+    desk.store.abandon([*visits.values()], desk.now, dict.fromkeys(visits.values(), "192.0.2.1"))
+    delays = {"a.example": 30.0, "b.example": 0.5, "c.example": 3.0}
+    spared = {row["subject"]: row["not_before"] - desk.now for row in desk.rows(pauses)}
+    assert spared.pop("address 192.0.2.1") == pytest.approx(0.3)
+    assert spared == {f"host {host}": delay for host, delay in delays.items()}
+    assert {row["host"]: row["not_before"] - desk.now for row in desk.rows(sites)} == delays
+
+
 def test_an_abandoned_visit_is_an_orphan_and_its_late_records_change_nothing(desk: Desk) -> None:
     desk.begin(HostDelay=2.0)
     desk.seed(f"{A}/", f"{B}/")
@@ -316,6 +330,20 @@ def test_a_site_that_kills_worker_after_worker_is_left_alone_for_longer_each_tim
     desk.write(desk.page(fruitful, internal=("/x",)))
     desk.store.abandon([fruitful.visit], desk.now)
     assert desk.lease_and_next() == ([], desk.now + 1.0)
+
+
+def test_a_visit_that_found_pages_unchanged_brought_something(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit())
+    for _ in range(5):
+        desk.now += 40 * REVISIT
+        desk.begin()
+        pair = desk.visit()
+        desk.write(desk.unchanged(pair))
+        desk.store.abandon([pair.visit], desk.now)
+        (site,) = desk.rows(sites)
+        assert (site["failures"], site["not_before"]) == (0, desk.now + 1.0)
 
 
 def test_a_record_for_another_site_than_its_visits_changes_nothing(desk: Desk) -> None:

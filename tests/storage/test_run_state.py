@@ -7,7 +7,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import ExternRecord
-from parcahyd.storage.run_state import RunState
+from parcahyd.storage.run_state import MOST_AHEAD, RunState
 from tests.storage.desk import Desk
 
 A = "http://a.example"
@@ -30,6 +30,26 @@ def test_links_are_ahead_until_their_page_is_stored_or_its_visit_is_over() -> No
     assert not state.is_ahead(1, 2, LINKS[:1])
     state.start(2, WorkConf(), 0.0)
     assert not state.is_ahead(4, 2, LINKS)
+
+
+def test_no_more_links_are_ahead_than_there_is_room_for() -> None:
+    state = RunState()
+    half = tuple(f"http://b.example/{number}" for number in range(MOST_AHEAD // 2))
+    for visit in range(10):  # Those of visits that are over, or whose pages are stored, take no room.
+        state.keep_ahead(visit, 1, half)
+        state.keep_ahead(visit, 1, half)
+        state.keep_ahead(visit, 1, half[1:])
+        state.caught_up(visit, 1, half[1:])
+        state.caught_up(visit, 1, half[1:])
+        assert state.is_ahead(visit, 1, half)
+        state.close([visit])
+    state.keep_ahead(11, 1, half)
+    state.keep_ahead(12, 1, half)
+    assert state.is_ahead(11, 1, half)
+    state.keep_ahead(12, 2, LINKS)
+    assert not state.is_ahead(11, 1, half)
+    assert not state.is_ahead(12, 1, half)
+    assert state.is_ahead(12, 2, LINKS)
 
 
 def test_what_is_ahead_is_not_looked_at_again(desk: Desk) -> None:

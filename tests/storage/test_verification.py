@@ -25,11 +25,12 @@ from parcahyd.storage.tables import (
     metadata,
     seeds,
     sites,
+    summaries,
     tvis,
     urls,
     volatile,
 )
-from tests.storage.desk import Desk
+from tests.storage.desk import REVISIT, Desk
 from tests.support.postgres import fresh_database
 
 A = "http://a.example"
@@ -40,7 +41,7 @@ def _crawl(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/", "http://b.example/")
     first, second = sorted(desk.lease(), key=lambda pair: pair.host)
-    desk.write(desk.page(first, internal=("/known",), external=("http://c.example/",), links=b"a\t/known\n"))
+    desk.write(desk.page(first, internal=("/known",), external=("http://c.example/",), links=b"a\t/known\n", summary=b"s"))
     desk.write(desk.page(first, "/other", b"other"), desk.redirect(first, "/old", f"{A}/new"))
     desk.store.store_bad(
         [
@@ -147,6 +148,8 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a lost document": (_drop(documents, documents.c.id == 1), "dangling"),
     "links that are no zlib stream": (_set(links, content=b"nonsense"), "links-damaged"),
     "links of no document": (_set(links, document_id=77), "dangling"),
+    "a summary that is no zlib stream": (_set(summaries, content=b"nonsense"), "summary-damaged"),
+    "a summary of no document": (_set(summaries, document_id=77), "dangling"),
     "a fetch of other bytes": (_set(fetches, fetches.c.id == 1, sha256=b"\0" * 32), "fetch-damaged"),
     "a fetch of another length": (_set(fetches, fetches.c.id == 1, length=5), "fetch-damaged"),
     "a fetch that brought nothing": (
@@ -213,6 +216,33 @@ def test_an_open_visit_is_no_finding_while_a_crawl_runs(doomed: Desk) -> None:
     assert doomed.lease()
     assert doomed.findings() == []
     assert {finding.kind for finding in doomed.findings(running=False)} == {"visit"}
+
+
+def test_versions_that_are_dropped_meanwhile_are_no_finding(doomed_desk: Desk) -> None:
+    """They leave the skeleton behind that they shared with later ones."""
+    desk, same = doomed_desk, b"".join(b"<p>%d</p>" % number**5 for number in range(300))
+
+    def bring(version: int, more: bytes = b"") -> None:
+        desk.now += 40 * REVISIT
+        desk.begin(KeepVersions=2)
+        desk.crawl(desk.visit(), "/", b"<h1>Version %d of it</h1>" % version + same + more)
+
+    desk.begin(KeepVersions=2)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, "/other", b"other"))
+    desk.crawl(pair, "/", b"<h1>Version 1 of it</h1>" + same)
+    bring(2)
+    (_, first, second) = desk.rows(fetches)
+    assert first["document_id"] == second["document_id"]
+    with desk.look.begin() as connection:
+        connection.execute(fetches.update().where(fetches.c.length == 5).values(length=6))
+    found = desk.reports.verify()
+    assert next(found).kind == "fetch-damaged"
+    bring(3, b"<p>and more</p>")
+    assert [row["id"] for row in desk.rows(fetches)] == [1, 3, 4]
+    assert desk.rows(fetches)[2]["document_id"] == first["document_id"]
+    assert list(found) == []
 
 
 def test_a_finding_names_the_url(crawled: Desk) -> None:

@@ -75,7 +75,9 @@ class AddressCare:
             del faults[:-_FAULTS]
             return None
         del self._faults[address]
-        failures = self._failures[address] = self._failures.get(address, 0) + 1
+        failures = self._failures.get(address, 0) + 1
+        _bound(self._failures)
+        self._failures[address] = failures
         return now + spread(grown(failures, self._retry_delay), site, failures)
 
 

@@ -34,8 +34,8 @@ class Agenda:
     """What one visit is still to ask for. `ready` is the ask that stands in line, None while there is nothing to ask."""
 
     __slots__ = (
-        *("_after_table", "_connections", "_depth_on_the_wire", "_errands", "_fragments", "_gate", "_in_order", "_origin"),
-        *("_pace", "_robots", "_room", "_schedule", "_scribe", "_tables", "_urgent"),
+        *("_after_table", "_connections", "_depth_on_the_wire", "_errands", "_fragments", "_gate", "_in_order", "_is_closed"),
+        *("_origin", "_pace", "_robots", "_room", "_schedule", "_scribe", "_tables", "_urgent"),
         *("local_q", "on_the_wire", "pages_left", "ready", "requests"),
     )
 
@@ -73,6 +73,7 @@ class Agenda:
         self._urgent: deque[Ask] = deque()
         self._after_table: DueUrl | None = None
         self._depth_on_the_wire = 0
+        self._is_closed = False
         self.ready: Ask | None = None
         self.on_the_wire = 0
         self.requests = 0
@@ -132,7 +133,8 @@ class Agenda:
         self.ready = ask
 
     def clear(self) -> list[Ask]:
-        """Nothing more is asked for; gives what was about to be. What is left in LocalQ stays `known` in the database."""
+        """Nothing more is asked for, whatever comes; gives what was about to be. What is left in LocalQ stays `known`."""
+        self._is_closed = True
         dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
         self.local_q.clear()
         self._errands.clear()
@@ -146,7 +148,7 @@ class Agenda:
 
     def prepare(self, now: float) -> Ask | None:
         """Decide on the next ask, if there is room for one; refused URLs are recorded on the way."""
-        if self.ready is None:
+        if self.ready is None and not self._is_closed:
             self.ready = self._next_ask(now)
         return self.ready
 

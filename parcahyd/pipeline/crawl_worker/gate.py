@@ -25,7 +25,7 @@ _ONE_IN = 16
 class Gate:
     """Judges the paths of one visit, each when it is first met and once more when it is to be asked for."""
 
-    __slots__ = ("_guards", "_has_limit", "_met", "_origin", "_pages_left", "_patterns", "judge")
+    __slots__ = ("_guards", "_has_limit", "_met", "_origin", "_pages_left", "_patterns", "_under_way", "judge")
 
     def __init__(self, pair: Pair, work: WorkConf, memory: Memory, now: float) -> None:
         self._origin = pair.origin
@@ -34,6 +34,8 @@ class Gate:
         self._guards = Guards(work, now, pair.guards, memory)
         self._has_limit = work.MaxPagesPerSite > 0
         self._pages_left = work.MaxPagesPerSite - pair.site_pages
+        self._under_way: set[int] = set()
+        """Keys of pages that were asked for and may come to nothing; kept only where there is a limit."""
         is_free = self._patterns is None and not self._has_limit
         self.judge: Callable[[str], Reason | None] = self._guards.judge if is_free else self._judge
         """Why a path that is new to the visit is refused; None where it is not."""
@@ -41,7 +43,7 @@ class Gate:
     def _judge(self, path: str) -> Reason | None:
         if self._patterns is not None and not self._patterns.admits(self._origin + path):
             return Reason.EXCLUDED
-        if self._has_limit and self._pages_left <= 0:
+        if self._has_limit and self._pages_left <= 0 and not self._under_way:
             return Reason.SITE_PAGES
         return self._guards.judge(path)
 
@@ -67,11 +69,17 @@ class Gate:
         """A request is on its way; if it brings a page that the site did not have, that is one less."""
         if self._has_limit and _is_new(url):
             self._pages_left -= 1
+            self._under_way.add(url.key)
+
+    def came(self, url: DueUrl) -> None:
+        """The request brought a page."""
+        self._under_way.discard(url.key)
 
     def came_to_nothing(self, url: DueUrl) -> None:
         """The request brought no page."""
         if self._has_limit and _is_new(url):
             self._pages_left += 1
+            self._under_way.discard(url.key)
 
     def observe(self, path: str, body: bytes, status: int) -> None:
         """What was got for a path: see `Guards.observe`. Of many documents one in sixteen is looked at, and counts for all."""

@@ -32,7 +32,7 @@ class TableWorth:
 
     __slots__ = (
         *("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_length_alone", "_longest_table", "_pages", "_pages_alone"),
-        *("_quickest", "_seconds_alone"),
+        *("_quickest", "_seconds_alone", "_shared", "_shares"),
     )
 
     def __init__(self) -> None:
@@ -48,6 +48,8 @@ class TableWorth:
         self._asked = 0
         self._dry = 0
         self._dry_at = 0
+        self._shares = 0
+        self._shared = 0
 
     def page_asked(self) -> None:
         self._asked += 1
@@ -124,6 +126,11 @@ class TableWorth:
 
     def share(self, waiting: int) -> int:
         """The bytes that may be spent for the sake of other sites while so many pages wait; 0: nothing at all."""
-        if waiting < _SHARE_FOR_OTHERS or self._pages < _FEWEST_PAGES:
+        if waiting < _SHARE_FOR_OTHERS * (self._shares + 1) or self._pages < _FEWEST_PAGES:
             return 0
-        return int(waiting * self._length / _SHARE_FOR_OTHERS)
+        return max(0, int(waiting * self._length / _SHARE_FOR_OTHERS) - self._shared)
+
+    def spend_share(self, length: int) -> None:
+        """One request for so many bytes is made for the sake of other sites."""
+        self._shares += 1
+        self._shared += length

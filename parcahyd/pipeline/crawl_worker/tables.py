@@ -59,8 +59,8 @@ class Tables:
     """Asked by a visit what to ask for, and told what came of it."""
 
     __slots__ = (
-        *("_allows", "_alone", "_asked_bundles", "_asked_tables", "_bundled", "_canon", "_eager", "_files", "_may_follow"),
-        *("_offers", "_probe", "_samples", "_stored", "_tables", "_troubles", "_work"),
+        *("_allows", "_alone", "_asked_bundles", "_asked_files", "_asked_tables", "_bundled", "_canon", "_eager", "_files"),
+        *("_may_follow", "_offers", "_probe", "_samples", "_stored", "_tables", "_troubles", "_work"),
         *("is_active", "on_the_wire", "origin", "worth"),
     )
 
@@ -83,6 +83,7 @@ class Tables:
         self._probe = work.Probe
         self._files: list[str] = []
         self._asked_bundles: set[str] = set()
+        self._asked_files: set[str] = set()
         self._asked_tables: set[int] = set()
         self._bundled: list[Declaration] = []
         """Declarations whose bundles came or are on their way: their pages need no tables of their own."""
@@ -142,19 +143,22 @@ class Tables:
             self.on_the_wire.clear()
 
     def _ask_for_well_known(self, offers: Offers, now: float) -> None:
-        from parcahyd.pipeline.crawl_worker.offers import ABSENT_BUNDLE, WELL_KNOWN
+        from parcahyd.pipeline.crawl_worker.offers import WELL_KNOWN
 
-        if not offers.is_absent(WELL_KNOWN, now):
-            offers.note_absent(WELL_KNOWN, now + ABSENT_BUNDLE)
-            self._files.append(WELL_KNOWN)
+        self._ask_for_file(WELL_KNOWN, offers, now)
 
     def _ask_for_file(self, path: str, offers: Offers, now: float) -> None:
-        """A file of declarations, once in a day. What a query can make a server say is nobody's word."""
-        from parcahyd.pipeline.crawl_worker.offers import ABSENT_DIRECTORY
-
-        if "?" not in path and not offers.is_absent(path, now) and len(self._files) < _MOST_FILES:
-            offers.note_absent(path, now + ABSENT_DIRECTORY)
+        """A file of declarations, unless it was had lately. What a query can make a server say is nobody's word."""
+        is_new = "?" not in path and path not in self._asked_files and not offers.is_absent(path, now)
+        if is_new and len(self._asked_files) < _MOST_FILES:
+            self._asked_files.add(path)
             self._files.append(path)
+
+    def _file_came(self, path: str, offers: Offers, now: float) -> None:
+        """A file of declarations was had, or is not there: it need not be asked for again for a while."""
+        from parcahyd.pipeline.crawl_worker.offers import ABSENT_BUNDLE, ABSENT_DIRECTORY, WELL_KNOWN
+
+        offers.note_absent(path, now + (ABSENT_BUNDLE if path == WELL_KNOWN else ABSENT_DIRECTORY))
 
     # --- for whoever refreshes by tables of variable information -------------------------------------------------------
 
@@ -195,7 +199,10 @@ class Tables:
         if self._eager == "always":
             return self._ask_for_bundle(offers, MAX_BUNDLE, now)
         if self._work.Scope != "site" and (share := self.worth.share(len(local_q))):
-            return self._ask_for_bundle(offers, share, now)
+            ask = self._ask_for_bundle(offers, share, now)
+            if ask is not None:
+                self.worth.spend_share(ask.max_bytes)
+            return ask
         return None
 
     def page_asked(self, page: DueUrl) -> None:
@@ -285,10 +292,13 @@ class Tables:
             self._consider(now)
             return None
         self._troubles = 0
+        is_file = table.bundle is None and table.page is None
+        if is_file:
+            self._file_came(ask.path, offers, now)
         if result.status != 200:
             self._missing(ask, table, offers, now)
             return None
-        if table.bundle is None and table.page is None:
+        if is_file:
             kind = result.header("content-type").lower()
             if not kind or kind.startswith(_PLAIN_FILES):
                 offers.declare_by_file(ask.path, result.body)

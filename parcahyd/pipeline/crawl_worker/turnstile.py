@@ -45,9 +45,9 @@ class _Line(Generic[Passenger]):
 class Turnstile(Generic[Passenger]):
     """Passes visits, at most one at a time in line per request they want to make.
 
-    `open` a visit's host and address (a host has its own delay and number of connections), say that the visit has something to
-    `ask`, call `pass_one` for whoever may go, `leave` when the answer is there, and `close` at the end, which tells until when
-    both must rest. Times are monotonic.
+    `open` a visit's host and address (a host has its own delay and number of connections; of several visits to it, the slowest
+    and the fewest count), say that the visit has something to `ask`, call `pass_one` for whoever may go, `leave` when the
+    answer is there, and `close` at the end, which tells until when both must rest. Times are monotonic.
     """
 
     def __init__(self, address_delay: float, address_connections: int) -> None:
@@ -65,6 +65,8 @@ class Turnstile(Generic[Passenger]):
             line = lines.get(name)
             if line is None:
                 line = lines[name] = _Line(Gate(*rule))
+            else:
+                line.gate.narrow(*rule)
             line.open += 1
             line.gate.hold(not_before)
 

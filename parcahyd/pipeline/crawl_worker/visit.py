@@ -14,7 +14,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl
+from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.agenda import Agenda
 from parcahyd.pipeline.crawl_worker.answers import location, validating
 from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
@@ -193,9 +193,11 @@ class Visit:
         return (*headers, *validating(item.etag, item.modified))
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
-        """Nothing of this site may be asked for: record it for every URL of the pair."""
+        """Nothing of this site may be asked for: record it for every URL of the pair, and tell who waits for its robots.txt."""
         while self._local_q:
             self._scribe.refusal(self._local_q.pop(), reason, now, detail=detail)
+        for errand in self.pair.errands:
+            self._scribe.errand(errand, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail), "")
 
     # --- what came back ------------------------------------------------------------------------------------------------
 
@@ -283,6 +285,7 @@ class Visit:
             self._scribe.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
         documents, body = self._documents, result.body
+        self._gate.came(item)
         self._gate.observe(item.path, body, result.status)
         if documents.is_quick(media_type):
             self._keep(item, result, media_type, documents.read_html(body, charset), now)
@@ -311,7 +314,10 @@ class Visit:
         self.being_read -= 1
         if reading is None:
             return self.stumbled(Ask(AskKind.PAGE, item.path, item), error or Exception("nothing was read"), now)
-        self._keep(item, result, media_type, reading, now)
+        try:
+            self._keep(item, result, media_type, reading, now)
+        except Exception as fault:  # As with answers: a URL that is not recorded would be asked for again and again.
+            return self.stumbled(Ask(AskKind.PAGE, item.path, item), fault, now)
         return ""
 
     def _keep(self, item: DueUrl, result: DownloadResult, media_type: str, reading: Reading, now: float) -> None:
@@ -444,6 +450,8 @@ class Visit:
             from parcahyd.pipeline.crawl_worker.fragments import Fragments
 
             self._fragments = Fragments(self.origin, self.tables, self._work.MaxBytes, self._allows, self._is_short)
+            if self._is_stopped:
+                self._fragments.close(())
         return self._fragments
 
     def _allows(self, path: str) -> bool:
@@ -474,7 +482,8 @@ class Visit:
     def _robots_answer(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
         moved_to = self._robots.answered(ask, result, failed, now)
         if moved_to:
-            self.agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
+            if not self._is_stopped:
+                self.agenda.ready = Ask(AskKind.ROBOTS, moved_to, hops=ask.hops + 1)
         elif self._robots.rules is not None:
             self._begin(now)
         else:

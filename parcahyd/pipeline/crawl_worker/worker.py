@@ -248,12 +248,15 @@ class CrawlWorker:
 
         def was_read(reading: Reading | None, error: Exception | None) -> None:
             now = self._clock.now()
+            ready = visit.agenda.ready
             try:
                 sentence = then(reading, error, now)
             except Exception as fault:  # As with answers: one bad document never stops a crawl.
                 sentence = f"{type(fault).__name__} on a document of {visit.origin}: {fault}"
             if sentence:
                 self._misbehaved(sentence)
+            if ready is not None and visit.agenda.ready is None:
+                self._turnstile.withdraw(visit)  # As after an answer: the document ended the visit.
             self._go_on(visit, now)
             self.turn()
 
@@ -296,11 +299,15 @@ class CrawlWorker:
                 host.not_before if other.host == visit.host else 0.0,
                 address.not_before if other.address == visit.address else 0.0,
             )
-            if other is not visit and held > now + _LONGEST_IN_LINE:
-                self._turnstile.withdraw(other)
-                other.put_off(held)
-                if other.is_over:
-                    self._close(other)
+            if held <= now + _LONGEST_IN_LINE:
+                continue
+            if other is visit:  # Its answer is still being taken; `_done` ends it.
+                visit.put_off(held)
+                continue
+            self._turnstile.withdraw(other)
+            other.put_off(held)
+            if other.is_over:
+                self._close(other)
 
     def _close(self, visit: Visit) -> None:
         del self._visits[visit.pair.visit]

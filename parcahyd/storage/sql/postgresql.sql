@@ -568,7 +568,7 @@ UPDATE sites SET addresses=%s::VARCHAR, addresses_expire=%s, guards=%s, not_befo
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > %s) THEN sites.not_before ELSE %s END, failures=%s::INTEGER, visit=NULL, visit_address='' WHERE sites.id = %s::BIGINT AND sites.visit = %s::BIGINT;
 
 -- leases.visited ()
-SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
+SELECT sites.id, sites.visit, sites.host, sites.port, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
 FROM sites
 WHERE sites.visit IS NOT NULL;
 

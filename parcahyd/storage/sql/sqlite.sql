@@ -566,7 +566,7 @@ UPDATE sites SET addresses=?, addresses_expire=?, guards=?, not_before=?, failur
 UPDATE sites SET not_before=CASE WHEN (sites.not_before > ?) THEN sites.not_before ELSE ? END, failures=?, visit=NULL, visit_address='' WHERE sites.id = ? AND sites.visit = ?;
 
 -- leases.visited ()
-SELECT sites.id, sites.visit, sites.host, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
+SELECT sites.id, sites.visit, sites.host, sites.port, sites.visit_address, sites.addresses, sites.failures, sites.robots_delay
 FROM sites
 WHERE sites.visit IS NOT NULL;
 

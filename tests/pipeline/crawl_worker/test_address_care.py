@@ -55,3 +55,11 @@ def test_one_dead_site_does_not_silence_its_address_and_an_answer_clears_it() ->
     care.answered(ADDRESS)
     assert care.failures(ADDRESS) == 0
     assert [care.silent(ADDRESS, number % 3, 1000.0) for number in range(9)] == [None] * 9
+
+
+def test_no_more_silent_addresses_are_remembered_than_there_is_room_for() -> None:
+    care = AddressCare(20.0)
+    for number in range(10_001):
+        assert [care.silent(f"a{number}", site % 3, 1000.0) for site in range(10)][9] is not None
+    assert sum(care.failures(f"a{number}") for number in range(10_001)) <= 10_000
+    assert care.failures("a10000") == 1

@@ -263,6 +263,27 @@ def test_a_document_is_stored_when_the_visit_is_stopped_before_its_table_comes()
     assert isinstance(on_the_wire.records[-1], VisitOver)
 
 
+def test_a_document_that_comes_when_the_visit_is_stopped_waits_for_no_table() -> None:
+    body = document()
+    one = Interrupted({"/robots.txt": ROBOTS, "/page.html": html(body), "/page.TVI": tvi(table(body))}, 1000.7)
+    one.worker.stop()
+    one.end = 1e9
+    one.run()
+    assert one.paths() == ["/robots.txt", "/page.html"]
+    assert [(record.body, record.table) for record in one.of(PageRecord)] == [(body, None)]
+    assert isinstance(one.records[-1], VisitOver)
+
+
+def test_a_server_that_asks_for_patience_is_asked_for_no_table() -> None:
+    busy = DownloadResult(503, (("Retry-After", "50"),))
+    site: dict[str, Answer] = {"/busy.html": busy, "/page.html": html(document()), "/page.TVI": tvi(table(document()))}
+    one = world(site, HostConnections=2)
+    one.visit("/busy.html", "/page.html")
+    assert one.paths() == ["/robots.txt", "/busy.html", "/page.html"]
+    assert [record.path for record in one.of(PageRecord)] == ["/page.html"]
+    assert one.time < 1010.0
+
+
 def test_a_table_that_is_on_the_wire_when_the_visit_is_stopped_is_used() -> None:
     body = document()
     one = Interrupted({"/robots.txt": ROBOTS, "/page.html": html(body), "/page.TVI": tvi(table(body))}, 1001.2)

@@ -104,6 +104,16 @@ def test_the_pages_of_a_site_are_counted_from_visit_to_visit() -> None:
     assert bad(later)["/4"] == "site-pages"
 
 
+def test_links_that_are_found_while_the_last_pages_are_on_their_way_are_not_refused_too_early() -> None:
+    found = [f"/x{number}" for number in range(5)]
+    site: dict[str, Any] = {"/": page("/1", "/2", "/3", "/4"), "/1": page(*found), **dict.fromkeys(found, page())}
+    world = World(site, work(MaxPagesPerSite=5, HostConnections=4))
+    world.visit("/")
+    assert [record.path for record in world.of(PageRecord)] == ["/", "/1", *found[:3]]
+    assert {path for path, reason in bad(world).items() if reason == "missing"} == {"/2", "/3", "/4"}
+    assert {path for path, reason in bad(world).items() if reason == "site-pages"} == set(found[3:])
+
+
 def test_a_site_that_is_full_records_few_of_its_links() -> None:
     world = World({"/": page(*(f"/{number}" for number in range(500)))}, work(MaxPagesPerSite=1))
     world.visit("/")

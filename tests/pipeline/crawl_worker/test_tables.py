@@ -10,7 +10,7 @@ from parcahyd.augment.site_offer import SiteOffer, read_offer, write_offer
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadRequest, DownloadResult
-from parcahyd.core.records import BadRecord, DueUrl, ExternRecord, PageRecord, SiteRecord
+from parcahyd.core.records import BadRecord, DueUrl, ExternRecord, PageRecord, RobotsFact, RobotsStatus, SiteRecord
 from parcahyd.rules.canonical_url import key_of
 from tests.pipeline.crawl_worker.test_worker import Answer, World, page, redirect
 
@@ -266,6 +266,34 @@ def test_the_well_known_place_is_asked_for_once_in_a_week_and_only_if_the_user_w
     assert [path for path in plain.paths() if "html" not in path] == ["/robots.txt"]
 
 
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_file_of_declarations_that_cannot_be_had_now_is_asked_for_in_the_next_visit(status: int) -> None:
+    site = chain(3)
+    site["/robots.txt"] = robots("User-agent: *", "Disallow:")
+    site["/0.html"] = linking(page("1.html"), ("augment", "/say.txt"))
+    site |= {"/.well-known/augment": DownloadResult(status), "/say.txt": DownloadResult(status)}
+    world = World(site, eager(Probe="well-known", HostConnections=1))
+    world.visit("/0.html")
+    assert {"/.well-known/augment", "/say.txt"} <= {*world.paths()}
+    assert offer_of(world).absent == ()
+
+
+def test_a_file_of_declarations_that_a_visit_did_not_come_to_is_not_missing() -> None:
+    world = World({"/": page()}, eager(Probe="well-known"))
+    world.worker.stop()
+    world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0))
+    assert world.paths() == []
+    assert offer_of(world).absent == ()
+
+
+def test_a_site_has_a_visit_ask_for_eight_files_of_declarations_at_most() -> None:
+    pages: dict[str, Answer] = {f"/{n}.html": linking(page(f"{n + 1}.html"), ("augment", f"/say/{n}.txt")) for n in range(20)}
+    world = World(pages, eager(HostConnections=1))
+    world.visit("/0.html")
+    assert [path for path in world.paths() if path.startswith("/say/")] == [f"/say/{n}.txt" for n in range(8)]
+    assert len(world.of(PageRecord)) == 20
+
+
 def test_who_asks_blindly_leaves_the_site_alone_after_three_misses() -> None:
     pages = {f"/{number}/p.html": page() for number in range(6)}
     world = World({"/": page(*pages), **pages}, eager(Probe="blind", HostConnections=1))
@@ -435,6 +463,18 @@ def test_auto_asks_for_a_bundle_for_the_sake_of_others_where_it_is_one_request_i
     assert asked["site"] == (0, [])
     assert asked["any"][0] == 1
     assert asked["any"][1][0] < 2 * len(page(*names).body)
+
+
+def test_auto_spends_one_request_in_a_hundred_for_others_however_many_bundles_there_are() -> None:
+    names = [f"{number}.html" for number in range(250)]
+    bundles = [f"/{number}.TOL" for number in range(50)]
+    site: dict[str, Answer] = {"/": page(*names), **{f"/{name}": page() for name in names}}
+    site["/robots.txt"] = robots(*(f"Augment: 1; scope=/{name}; bundle={name}" for name in bundles))
+    site |= dict.fromkeys(bundles, text(table(page("z.html"), "0.html")))
+    world = World(site, eager(Eager="auto", HostDelay=1.0, HostConnections=1, Scope="any"))
+    world.visit("/")
+    assert [path for path in world.paths() if path.endswith(".TOL")] == bundles[:1]
+    assert len(world.of(PageRecord)) == 251
 
 
 def test_auto_asks_for_tables_of_pages_while_a_slow_server_thinks() -> None:

@@ -110,3 +110,32 @@ def test_a_visit_that_withdraws_lets_the_next_of_its_host_pass() -> None:
     assert turnstile.pass_one(0.0) is None  # The first stands in line at its address and holds its host's turn.
     turnstile.withdraw(first)
     assert turnstile.pass_one(0.0) is second
+
+
+def test_of_two_visits_to_a_host_the_slower_rule_counts_whichever_came_first() -> None:
+    for rules in (((1.0, 8), (30.0, 2)), ((30.0, 2), (1.0, 8))):
+        turnstile: Turnstile[Traveller] = Turnstile(0.0, 100)
+        travellers = [Traveller("h", address, 1, rule) for address, rule in zip("ab", rules, strict=True)]
+        for traveller in travellers:
+            turnstile.open(traveller, 0.0, 0.0)
+            turnstile.ask(traveller)
+        assert turnstile.pass_one(100.0) is travellers[0]
+        assert turnstile.pass_one(129.0) is None
+        assert turnstile.pass_one(130.0) is travellers[1]
+        turnstile.ask(travellers[0])
+        assert turnstile.pass_one(1000.0) is None, "two are under way"
+        turnstile.leave(travellers[1], 1000.0)
+        assert turnstile.pass_one(1000.0) is travellers[0]
+
+
+def test_a_slower_visit_that_joins_slows_the_next_request() -> None:
+    turnstile: Turnstile[Traveller] = Turnstile(0.0, 100)
+    first, second = Traveller("h", "a", 1, (1.0, 1)), Traveller("h", "b", 1, (30.0, 1))
+    turnstile.open(first, 0.0, 0.0)
+    turnstile.ask(first)
+    assert turnstile.pass_one(100.0) is first
+    turnstile.leave(first, 101.0)
+    turnstile.open(second, 0.0, 0.0)
+    turnstile.ask(second)
+    assert turnstile.pass_one(130.0) is None
+    assert turnstile.pass_one(131.0) is second

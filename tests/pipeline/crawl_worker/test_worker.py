@@ -23,6 +23,7 @@ from parcahyd.core.records import (
     ExternRecord,
     PageRecord,
     Pair,
+    PauseRecord,
     RobotsFact,
     RobotsStatus,
     SiteRecord,
@@ -33,6 +34,7 @@ from parcahyd.formats.expanders import Expanders
 from parcahyd.formats.summarizers import Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.documents import Reading
+from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.links import PageLinks, read_links
@@ -42,6 +44,7 @@ Record = TypeVar("Record")
 Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
 
 ADDRESS = "192.0.2.1"
+_SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)
 
 
 def page(*links: str) -> DownloadResult:
@@ -366,6 +369,22 @@ def test_a_site_that_stops_answering_is_left_alone() -> None:
     assert over.not_before > world.time
 
 
+@pytest.mark.parametrize(("retry_delay", "stay"), [(200.0, 0), (20.0, 3)])
+def test_who_would_wait_for_long_at_a_silent_address_gives_up_its_place(retry_delay: float, stay: int) -> None:
+    world = World({}, WorkConf(HostDelay=1.0, RetryDelay=retry_delay))
+    world.site = dict.fromkeys([f"http://h{number}.example/{path}" for number in range(3) for path in range(9)], _SILENCE)
+    robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
+    urls = tuple(DueUrl(key_of(f"/{path}"), f"/{path}") for path in range(9))
+    pairs = [Pair(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 9000.0, 100) for pair in pairs])
+    world.run(until=1010.0)
+    assert len(world.asked) >= 10
+    assert world.worker.open_visits == stay
+    (silence,) = [pause for record in world.of(PauseRecord) for pause in record.pauses if pause.subject == f"address {ADDRESS}"]
+    assert silence.not_before > 1000.0 + retry_delay
+    assert [over.not_before for over in world.of(VisitOver)] == [silence.not_before] * (3 - stay)
+
+
 def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
     world = World({"/": page("a")})
     world.peer = "127.0.0.1"
@@ -398,11 +417,57 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
     assert isinstance(world.records[-1], VisitOver)
 
 
+def test_a_document_that_was_read_aside_and_that_this_program_fails_on_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = LinkReader.read
+
+    def fail(reader: LinkReader, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+        if url.endswith(".rss"):
+            raise RecursionError("too deep")
+        return read(reader, url, links, embedded)
+
+    monkeypatch.setattr(LinkReader, "read", fail)
+    feed = b"<rss><channel><item><link>/x</link></item></channel></rss>" + b" " * 100_000
+    world = World({"/": page("t.rss", "b"), "/t.rss": DownloadResult(200, (("Content-Type", "application/rss+xml"),), feed)})
+    world.site["/b"] = page()
+    world.visit("/")
+    assert world.read_aside == 1
+    assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
+    assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t.rss", Reason.FAULT.word)]
+    assert "too deep" in world.misbehaved[0]
+    assert isinstance(world.records[-1], VisitOver)
+
+
+def test_documents_read_aside_may_end_a_visit_that_stands_in_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Reading:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.documents._read_other", fail)
+    feed = DownloadResult(200, (("Content-Type", "application/rss+xml"),), b"<rss/>" + b" " * 100_000)
+    site: dict[str, Answer] = {**{f"/{number}.rss": feed for number in range(5)}, **{f"/{n}": page() for n in range(20)}}
+    world = World({"/": page(*site), **site}, WorkConf(HostDelay=0.0, HostConnections=5))
+    world.visit("/")
+    assert {record.path for record in world.of(BadRecord)} == {f"/{number}.rss" for number in range(5)}
+    (over,) = world.of(VisitOver)
+    assert over.reason == Reason.UNREACHABLE_SITE.word
+    assert len(world.asked) < 15
+    assert world.worker.open_visits == 0
+
+
 def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
     world = World({})
     world.visit("/", scheme="gopher", port=70)
     assert world.asked == []
     assert [(record.state, record.reason) for record in world.of(BadRecord)] == [(State.REFUSED, Reason.SCHEME.word)]
+
+
+def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
+    """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
+    world = World({})
+    world.visit(scheme="gopher", errands=(Errand(5, "/robots.txt", 1),))
+    assert world.asked == []
+    (record,) = world.of(ErrandRecord)
+    assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
+    assert "serves http, https" in record.robots.detail
 
 
 def test_without_credit_nothing_is_asked_until_some_comes() -> None:
@@ -473,4 +538,29 @@ def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world.run()
     assert len(world.asked) == asked
     assert world.worker.open_visits == 0
+    assert isinstance(world.records[-1], VisitOver)
+
+
+def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() -> None:
+    world = World({"/robots.txt": redirect("/r/robots.txt"), "/r/robots.txt": page(), "/": page()})
+    world.worker.accept([Assignment(Pair(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)])
+    assert world.paths() == ["/robots.txt"]
+    world.worker.stop()
+    world.run()
+    assert world.paths() == ["/robots.txt"]
+    assert world.of(BadRecord) == []
+    assert isinstance(world.records[-1], VisitOver)
+
+
+@pytest.mark.parametrize("answers", [{"/a": redirect("/b")}, {"/a": DownloadResult(404), "/c": page("/b")}])
+def test_what_comes_after_a_visit_was_stopped_leads_to_no_request(answers: dict[str, Answer]) -> None:
+    world = World({**answers, "/b": page()}, WorkConf(HostDelay=0.0, HostConnections=2))
+    urls = tuple(DueUrl(key_of(path), path) for path in answers)
+    robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
+    pair = Pair(7, 3, "http", "site.example", 80, urls, robots=robots)
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 9)])
+    assert world.paths() == [*answers]
+    world.worker.stop()
+    world.run()
+    assert world.paths() == [*answers]
     assert isinstance(world.records[-1], VisitOver)
