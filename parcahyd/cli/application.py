@@ -14,7 +14,9 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
@@ -120,6 +122,8 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
 
 
 def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
+    if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with application.make_context(PROGRAM, arguments, obj=nursery) as ctx:
             code = application.invoke(ctx)
@@ -130,5 +134,6 @@ def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
+    with suppress(OSError):  # Nobody hears it; the code tells all the same.
+        sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
     return code

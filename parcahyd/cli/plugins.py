@@ -43,7 +43,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
         import msgspec
 
         told = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return
     for hook in dict.fromkeys((*in_use, *(report.hook for report in listing))):
         _write_hook(hook, in_use.get(hook), [report for report in listing if report.hook == hook])

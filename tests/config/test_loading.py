@@ -140,6 +140,20 @@ def test_a_folder_that_is_missing_empty_or_a_file(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "new\nline")
 
 
+def test_a_folder_whose_name_is_no_text() -> None:
+    with pytest.raises(ConfigurationError, match=r'^"/a\\uDCFFb": its name is not UTF-8 '):
+        load("/a\udcffb")
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(ConfigurationError, match=r"^the current folder is gone "):
+        load(None)
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "MapConf.toml").mkdir()
     assert refusal(tmp_path).startswith("MapConf.toml: cannot be read: ")
