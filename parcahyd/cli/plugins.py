@@ -25,8 +25,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     """List the plugins: what they offer, and which are in use.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
-    DnsResolverClass or DownloaderClass names is marked as in use; of the other kinds, all are. docs/plugins.md says how to
-    write one.
+    DnsResolverClass, DownloaderClass or Order names is marked as in use; of the other kinds, all are. docs/plugins.md says
+    how to write one.
 
     \b
     Examples:
@@ -54,6 +54,7 @@ def _in_use(configuration: Configuration) -> dict[str, str]:
     return {
         "parcahyd_resolvers": configuration.map.DnsResolverClass,
         "parcahyd_downloaders": configuration.work.DownloaderClass,
+        "parcahyd_orders": configuration.work.Order,
     }
 
 
