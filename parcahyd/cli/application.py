@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 import click
 
 from parcahyd import __version__
-from parcahyd.cli.standard_output import give_up_standard_output
+from parcahyd.cli.standard_output import NO_ROOM, give_up_standard_output
 from parcahyd.cli.wording import one_line
 from parcahyd.core.errors import ParcahydError, UserMistake
 
@@ -34,8 +33,6 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run"]
 PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
-
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class _Commands(click.Group):
@@ -115,7 +112,7 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
         give_up_standard_output()
         return 0
     except OSError as failure:
-        if failure.errno not in _NO_ROOM:
+        if failure.errno not in NO_ROOM:
             raise
         give_up_standard_output()
         return _complain(f"the output could not be written: {failure.strerror}", 1)

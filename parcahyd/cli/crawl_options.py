@@ -77,4 +77,5 @@ def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, incomple
     from parcahyd.config.schema import MapConf, WorkConf
 
     names = [f"{part}.{field.name}=" for part, conf in (("Map", MapConf), ("Work", WorkConf)) for field in fields(conf)]
+    names.remove("Work.Host=")  # Its tables are not for --set.
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]

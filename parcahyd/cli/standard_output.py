@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
-__all__ = ["give_up_standard_output", "open_standard_streams"]
+__all__ = ["NO_ROOM", "give_up_standard_output", "open_standard_streams"]
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Failures of the machine, not of the user."""
 
 
 def open_standard_streams() -> None:

@@ -524,6 +524,8 @@ def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
         ('Headers = { "User-Agent" = "x" }', "Headers: User-Agent has a key of its own (write UserAgent)"),
         ('Proxy = "socks5h://s3cret:1"', "Proxy: such a proxy resolves names itself"),
         ('Proxy = "ftp://s3cret:1"', "Proxy: is not a proxy"),
+        ('Proxy = "http://s3cret:65536"', "Proxy: is not a proxy"),
+        ('Proxy = "http://s3cret:0"', "Proxy: is not a proxy"),
         ("Proxy = 5", "Proxy: expected text, got something else"),
         ("[Host]", "[Host]: unknown table"),
         ("[Host.Other]", "[Host.Other]: unknown table (a rule starts with [[Host]], in two pairs of brackets)"),
