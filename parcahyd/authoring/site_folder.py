@@ -67,10 +67,15 @@ def reference_to(target: str, origin: str) -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         prefix = os.path.relpath(root, folder).replace(os.sep, "/")
         yield from ((name if prefix == "." else f"{prefix}/{name}") for name in sorted(names) if not name.startswith("."))
+
+
+def _refuse(failure: OSError) -> None:
+    """Pages that cannot be seen would count as gone."""
+    raise UserMistake(f"{failure.filename} cannot be read: {failure.strerror}", "make it readable") from failure
 
 
 def _has_markers(file: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from parcahyd.cli.wording import one_line
+from parcahyd.core.errors import UserMistake
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -48,7 +49,10 @@ def crawl_options(command: _Command) -> _Command:
 def default_folder() -> Path | None:
     """`./conf` if there is a configuration in it; None stands for the built-in defaults."""
     folder = Path("conf")
-    return folder if any((folder / name).is_file() for name in _FILES) else None
+    try:
+        return folder if any((folder / name).is_file() for name in _FILES) else None
+    except PermissionError:
+        raise UserMistake("the folder conf cannot be read", "make it readable, or name another with --conf") from None
 
 
 def read_configuration(folder: Path | None, overrides: Sequence[str]) -> Configuration:

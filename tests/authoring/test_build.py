@@ -291,3 +291,13 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(site: Path) -> None
     with pytest.raises(UserMistake, match="cannot be written: "):
         write_whole(str(site / "sub"), b"")
     assert not list(site.glob(".augment.*.new"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(site: Path) -> None:
+    (site / "sub").chmod(0)
+    try:
+        with pytest.raises(UserMistake, match="sub cannot be read: Permission denied"):
+            build(make_plan(site))
+    finally:
+        (site / "sub").chmod(0o755)
