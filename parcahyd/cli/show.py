@@ -88,7 +88,9 @@ def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserMistake
         return _nothing_stored_then(story, at)
     if story.redirect is not None:
         return UserMistake(f"{url} is a redirect", f"parcahyd show {quote(story.redirect)}")
-    return UserMistake(f"no document is stored for {url}: it is {story.state}", f"parcahyd explain {quote(url)} says why")
+    # A page that does not want to be kept is "stored" without its document.
+    why = f"its page asks for that ({story.reason})" if story.state == "stored" else f"it is {story.state}"
+    return UserMistake(f"no document is stored for {url}: {why}", f"parcahyd explain {quote(url)} says why")
 
 
 def _nothing_stored_then(story: UrlStory, at: float) -> UserMistake:
