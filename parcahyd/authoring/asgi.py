@@ -153,27 +153,26 @@ class _Watched:
 
 
 class _Linking:
-    """Puts the `Link` header on a page: the start of an answer waits for the first part of its body."""
+    """Puts the `Link` header on a page: the start of its answer waits for the first part of its body; others do not wait."""
 
     def __init__(self, tables: LiveTables, path: str, send: _Send) -> None:
         self._tables = tables
         self._path = path
         self._send = send
-        self._start: _Message | None = None
+        self._held: tuple[_Message, PageAnswer] | None = None
 
     async def send(self, message: _Message) -> None:
         if message["type"] == "http.response.start":
-            self._start = message
-            return
-        if self._start is not None:
-            start, self._start = self._start, None
-            await self._send(self._linked(start, message))
+            page = read_answer(message["status"], _headers(message))
+            if page is not None:
+                self._held = message, page
+                return
+        elif self._held is not None:
+            (start, page), self._held = self._held, None
+            await self._send(self._linked(start, page, message))
         await self._send(message)
 
-    def _linked(self, start: _Message, first: _Message) -> _Message:
-        page = read_answer(start["status"], _headers(start))
-        if page is None:
-            return start
+    def _linked(self, start: _Message, page: PageAnswer, first: _Message) -> _Message:
         body = first.get("body", b"") if first["type"] == "http.response.body" else b""
         is_whole = not first.get("more_body", False) or len(body) == page.length
         has_tvi = is_whole and self._tables.shows_markers(page, body)

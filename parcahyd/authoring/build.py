@@ -10,12 +10,12 @@ from typing import NamedTuple
 from parcahyd.augment.refusal import Refusal
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.bundle_file import make_bundle
-from parcahyd.authoring.manifest import PageEntry, read_manifest, write_manifest
+from parcahyd.authoring.manifest import Manifest, PageEntry, read_manifest, write_manifest
 from parcahyd.authoring.page_tables import Complaint, tables_of
 from parcahyd.authoring.pages_in_parallel import for_all_pages
 from parcahyd.authoring.robots_line import declared, is_declared, robots_file
 from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages
-from parcahyd.authoring.whole_files import digest_of, read_or_none, write_whole
+from parcahyd.authoring.whole_files import digest_of, read_or_none, remove, write_whole
 
 __all__ = ["BuildReport", "build"]
 
@@ -61,9 +61,11 @@ def build(
     entries = {page.path: page.entry for page in done}
     removed = _remove_leftovers(plan, before.pages, entries, dry_run)
     complaints = [complaint for page in done for complaint in page.entry.complaints]
-    bundle = before.bundle
+    removed += _remove_old_bundle(plan, before, dry_run)
+    bundle = before.bundle if plan.bundle else ""
     if plan.bundle:
-        has_changed = bool(written or removed) or list(before.pages) != list(entries) or not _is_file(plan, plan.bundle)
+        is_whole = digest_of(read_or_none(os.path.join(plan.folder, plan.bundle)) or b"") == before.bundle
+        has_changed = bool(written or removed) or list(before.pages) != list(entries) or not is_whole
         if has_changed or before.declaration != plan.robots_line:
             fresh = {path: table for page in done for path, table in page.fresh.items()}
             bundle = _write_bundle(plan, pages, fresh, written, complaints, dry_run)
@@ -95,21 +97,15 @@ def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None
 
 
 def _is_as_before(plan: AuthorPlan, page: Page, before: PageEntry) -> bool:
-    """Whether the page's tables are there, under the names of this plan, as long as they were."""
+    """Whether the page's tables are there, under the names of this plan, as they were written."""
     if not set(before.files) <= {page.tol, page.tvi}:
         return False
-    return all(_length(plan, path) == length for path, (length, _) in before.files.items())
+    return all(_is_unchanged(plan, path, digest) for path, (_, digest) in before.files.items())
 
 
-def _length(plan: AuthorPlan, path: str) -> int:
-    try:
-        return os.stat(os.path.join(plan.folder, path)).st_size
-    except OSError:
-        return -1
-
-
-def _is_file(plan: AuthorPlan, path: str) -> bool:
-    return os.path.isfile(os.path.join(plan.folder, path))
+def _is_unchanged(plan: AuthorPlan, path: str, digest: str) -> bool:
+    data = read_or_none(os.path.join(plan.folder, path))
+    return data is not None and digest_of(data) == digest
 
 
 def _remove_leftovers(plan: AuthorPlan, before: dict[str, PageEntry], now: dict[str, PageEntry], dry_run: bool) -> list[str]:
@@ -118,18 +114,26 @@ def _remove_leftovers(plan: AuthorPlan, before: dict[str, PageEntry], now: dict[
     removed = []
     for entry in before.values():
         for path, (_, digest) in entry.files.items():
-            file = os.path.join(plan.folder, path)
-            if path in kept or not _is_ours(path) or (data := read_or_none(file)) is None or digest_of(data) != digest:
-                continue
-            removed.append(path)
-            if not dry_run:
-                os.remove(file)
+            if path not in kept and _is_ours(path) and _is_unchanged(plan, path, digest):
+                removed.append(path)
+                if not dry_run:
+                    remove(os.path.join(plan.folder, path))
     return removed
+
+
+def _remove_old_bundle(plan: AuthorPlan, before: Manifest, dry_run: bool) -> list[str]:
+    """The bundle of an earlier build, where this one has none or calls it otherwise."""
+    name = before.bundle_name
+    if name in ("", plan.bundle) or not _is_ours(name) or not _is_unchanged(plan, name, before.bundle):
+        return []
+    if not dry_run:
+        remove(os.path.join(plan.folder, name))
+    return [name]
 
 
 def _is_ours(path: str) -> bool:
     """Whether a manifest, which may have come from anywhere, names a table of this folder."""
-    return path.endswith(SIDECARS) and not path.startswith("/") and ".." not in path.split("/")
+    return path.endswith(SIDECARS) and not path.startswith("/") and "\0" not in path and ".." not in path.split("/")
 
 
 def _write_bundle(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import msgspec
 
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.page_tables import Complaint
-from parcahyd.authoring.whole_files import write_whole
+from parcahyd.authoring.whole_files import read_or_none, write_whole
 
 __all__ = ["MANIFEST", "Manifest", "PageEntry", "read_manifest", "write_manifest"]
 
@@ -35,22 +36,24 @@ class Manifest(msgspec.Struct, frozen=True):
     pages: dict[str, PageEntry] = {}
     bundle: str = ""
     """SHA-256 of the bundle, or empty."""
+    bundle_name: str = ""
 
 
 def read_manifest(plan: AuthorPlan) -> Manifest:
     """The manifest of the last build with the same plan; an empty one where there is none, or where it cannot be read."""
     empty = Manifest(_MAKE, plan.robots_line)
+    data = read_or_none(os.path.join(plan.folder, MANIFEST))
     try:
-        with open(os.path.join(plan.folder, MANIFEST), "rb") as opened:
-            found = msgspec.json.decode(opened.read(), type=Manifest)
-    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+        found = msgspec.convert(json.loads(data or b""), Manifest)
+    except (ValueError, RecursionError, msgspec.ValidationError):
         return empty
     return found if found.make == _MAKE else msgspec.structs.replace(empty, pages=_forgotten(found))
 
 
 def write_manifest(plan: AuthorPlan, pages: dict[str, PageEntry], bundle: str) -> None:
-    data = msgspec.json.encode(Manifest(_MAKE, plan.robots_line, pages, bundle))
-    write_whole(os.path.join(plan.folder, MANIFEST), data)
+    manifest = Manifest(_MAKE, plan.robots_line, pages, bundle, plan.bundle if bundle else "")
+    # Names of files need not be UTF-8, which msgspec's own encoder insists on.
+    write_whole(os.path.join(plan.folder, MANIFEST), json.dumps(msgspec.to_builtins(manifest)).encode())
 
 
 def _forgotten(found: Manifest) -> dict[str, PageEntry]:

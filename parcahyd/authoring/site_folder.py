@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.markers import find_regions
 from parcahyd.authoring.author_plan import AuthorPlan
+from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserMistake
 from parcahyd.rules.canonical_url import canonical
 
@@ -30,7 +31,8 @@ class Page(NamedTuple):
 
 
 def find_pages(plan: AuthorPlan) -> list[Page]:
-    """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are left alone.
+    """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are left alone,
+    and so is what is no file, such as a link that leads nowhere.
 
     Two documents with the same table are the user's mistake.
     """
@@ -39,7 +41,9 @@ def find_pages(plan: AuthorPlan) -> list[Page]:
     for path in _files(plan.folder):
         lower = path.lower()
         is_xml = lower.endswith(_XML)
-        if not (lower.endswith(_HTML) or (is_xml and _has_markers(os.path.join(plan.folder, path)))):
+        if not lower.endswith(_HTML + _XML) or not os.path.isfile(file := os.path.join(plan.folder, path)):
+            continue
+        if is_xml and not _has_markers(file):
             continue
         page = _page(plan, path, is_xml)
         pages.append(page)
@@ -63,15 +67,19 @@ def reference_to(target: str, origin: str) -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         prefix = os.path.relpath(root, folder).replace(os.sep, "/")
         yield from ((name if prefix == "." else f"{prefix}/{name}") for name in sorted(names) if not name.startswith("."))
 
 
+def _refuse(failure: OSError) -> None:
+    """Pages that cannot be seen would count as gone."""
+    raise UserMistake(f"{failure.filename} cannot be read: {failure.strerror}", "make it readable") from failure
+
+
 def _has_markers(file: str) -> bool:
-    with open(file, "rb") as opened:
-        marked = find_regions(opened.read(), is_xml=True)
+    marked = find_regions(read_or_none(file) or b"", is_xml=True)
     return bool(marked.spans or marked.mistakes)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from hashlib import sha256
 
 from parcahyd.core.errors import UserMistake
 
-__all__ = ["digest_of", "read_or_none", "write_whole"]
+__all__ = ["digest_of", "read_or_none", "remove", "write_whole"]
+
+_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Failures of the machine, which no other name or folder would mend."""
 
 
 def read_or_none(file: str) -> bytes | None:
@@ -17,20 +22,35 @@ def read_or_none(file: str) -> bytes | None:
             return opened.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except PermissionError as failure:
-        raise UserMistake(f"{file} cannot be read", "make it readable") from failure
+    except OSError as failure:
+        if failure.errno in _TROUBLE:
+            raise
+        raise UserMistake(f"{file} cannot be read: {failure.strerror}", "make it a file that can be, or remove it") from failure
 
 
 def write_whole(file: str, data: bytes) -> None:
     """Puts the bytes under the name in one step."""
-    folder, name = os.path.split(file)
-    beside = os.path.join(folder, f".{name[:100]}.{os.getpid()}.new")
+    beside = os.path.join(os.path.dirname(file), f".augment.{os.getpid()}.new")
     try:
-        with open(beside, "wb") as opened:
-            opened.write(data)
-        os.replace(beside, file)
+        try:
+            with open(beside, "wb") as opened:
+                opened.write(data)
+            os.replace(beside, file)
+        except BaseException:
+            with suppress(OSError):
+                os.remove(beside)
+            raise
+    except OSError as failure:
+        if failure.errno in _TROUBLE:
+            raise
+        raise UserMistake(f"{file} cannot be written: {failure.strerror}", "make room for it under that name") from failure
+
+
+def remove(file: str) -> None:
+    try:
+        os.remove(file)
     except PermissionError as failure:
-        raise UserMistake(f"{file} cannot be written", "make the folder writable") from failure
+        raise UserMistake(f"{file} cannot be removed: {failure.strerror}", "make its folder writable") from failure
 
 
 def digest_of(data: bytes) -> str:

@@ -94,7 +94,11 @@ class TablesMiddleware:
             held.let_go(result)
         elif held.page is not None and held.page.length is not None and held.page.length <= self._tables.max_page:
             # What says its length is not made while it is sent, so nobody waits for it the longer.
-            chunks = list(result)
+            try:
+                chunks = list(result)
+            except BaseException:
+                _close(result)  # as a server would, which does not get to see it
+                raise
             held.let_go(chunks)
             return _Passing(iter(chunks), result, held)
         else:

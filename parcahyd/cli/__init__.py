@@ -22,6 +22,10 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; `arguments` are those of the process unless given."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from parcahyd.cli.standard_output import open_standard_streams
+
+        open_standard_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     nursery = None
     try:

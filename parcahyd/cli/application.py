@@ -10,17 +10,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
 
 from parcahyd import __version__
-from parcahyd.cli.standard_output import give_up_standard_output
+from parcahyd.cli.standard_output import NO_ROOM, give_up_standard_output
 from parcahyd.cli.wording import one_line
 from parcahyd.core.errors import ParcahydError, UserMistake
 
@@ -32,8 +33,6 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run"]
 PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
-
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class _Commands(click.Group):
@@ -113,13 +112,15 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
         give_up_standard_output()
         return 0
     except OSError as failure:
-        if failure.errno not in _NO_ROOM:
+        if failure.errno not in NO_ROOM:
             raise
         give_up_standard_output()
         return _complain(f"the output could not be written: {failure.strerror}", 1)
 
 
 def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
+    if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with application.make_context(PROGRAM, arguments, obj=nursery) as ctx:
             code = application.invoke(ctx)
@@ -130,5 +131,6 @@ def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
+    with suppress(OSError):  # Nobody hears it; the code tells all the same.
+        sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
     return code

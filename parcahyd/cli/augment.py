@@ -23,8 +23,9 @@ __all__ = ["command"]
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
-@click.group()
-def command() -> None:
+@click.group(invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Write, check and serve the tables of a site that you publish.
 
     A table of links (.TOL) tells crawlers where a page leads before they load it; a table of variable information (.TVI) holds
@@ -37,6 +38,8 @@ def command() -> None:
       parcahyd augment check public/ --base-url https://www.example.org/
       parcahyd augment serve public/
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def _site_options(function: _Command) -> _Command:
@@ -124,7 +127,13 @@ def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
 
 @command.command("serve")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--port", default=8090, show_default=True, help="The port on 127.0.0.1; 0 takes any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8090,
+    show_default=True,
+    help="The port on 127.0.0.1; 0 takes any free one.",
+)
 def _serve(folder: Path, port: int) -> None:
     """Serve DIR on this machine, to try its tables out.
 

@@ -39,7 +39,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
         import msgspec
 
         told = {"folder": configuration.folder, "database": database, "settings": lines}
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return
     names = max(len(line.name) for line in lines)
     values = min(max(len(line.value) for line in lines), _WIDEST)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from parcahyd.cli.wording import one_line
+from parcahyd.core.errors import UserMistake
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -48,7 +49,10 @@ def crawl_options(command: _Command) -> _Command:
 def default_folder() -> Path | None:
     """`./conf` if there is a configuration in it; None stands for the built-in defaults."""
     folder = Path("conf")
-    return folder if any((folder / name).is_file() for name in _FILES) else None
+    try:
+        return folder if any((folder / name).is_file() for name in _FILES) else None
+    except PermissionError:
+        raise UserMistake("the folder conf cannot be read", "make it readable, or name another with --conf") from None
 
 
 def read_configuration(folder: Path | None, overrides: Sequence[str]) -> Configuration:
@@ -77,4 +81,5 @@ def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, incomple
     from parcahyd.config.schema import MapConf, WorkConf
 
     names = [f"{part}.{field.name}=" for part, conf in (("Map", MapConf), ("Work", WorkConf)) for field in fields(conf)]
+    names.remove("Work.Host=")  # Its tables are not for --set.
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]

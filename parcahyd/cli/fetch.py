@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.standard_output import NO_ROOM
 from parcahyd.cli.wording import moment, plain, plural, size, span
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason
@@ -63,9 +64,18 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
         _say(label, line)
     document = next((record for record in visit.records if isinstance(record, PageRecord) and not record.redirect), None)
     if output is not None and document is not None:
-        output.write_bytes(document.body)
+        _write(output, document.body)
         _say("written", str(output))
     sys.exit(0 if any(isinstance(record, PageRecord) for record in visit.records) else 1)
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.write_bytes(data)
+    except OSError as failure:
+        if failure.errno in NO_ROOM:
+            raise
+        raise UserMistake(f"{str(file)!r} cannot be written: {failure.strerror}", "give another with --output") from failure
 
 
 def _say(label: str, text: str) -> None:
@@ -109,6 +119,8 @@ def _robots(url: str, record: SiteRecord, user_agent: str) -> Iterator[tuple[str
         return
     if fact.status is not RobotsStatus.FOUND:
         yield "robots", f"{fact.status.value} ({fact.detail})"
+        if fact.status is RobotsStatus.AWAITED:
+            yield "outcome", "robots.txt lies on another site. A crawl would ask there; this command asks this site only."
         return
     robots = Robots.parse(fact.text, user_agent)
     token = product_token(user_agent)

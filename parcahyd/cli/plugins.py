@@ -25,8 +25,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     """List the plugins: what they offer, and which are in use.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
-    DnsResolverClass or DownloaderClass names is marked as in use; of the other kinds, all are. docs/plugins.md says how to
-    write one.
+    DnsResolverClass, DownloaderClass or Order names is marked as in use; of the other kinds, all are. docs/plugins.md says
+    how to write one.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
         import msgspec
 
         told = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return
     for hook in dict.fromkeys((*in_use, *(report.hook for report in listing))):
         _write_hook(hook, in_use.get(hook), [report for report in listing if report.hook == hook])
@@ -54,6 +54,7 @@ def _in_use(configuration: Configuration) -> dict[str, str]:
     return {
         "parcahyd_resolvers": configuration.map.DnsResolverClass,
         "parcahyd_downloaders": configuration.work.DownloaderClass,
+        "parcahyd_orders": configuration.work.Order,
     }
 
 

@@ -71,6 +71,10 @@ def command(
     gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
     try:
         configuration = read_configuration(folder, overrides)
+        if configuration.work.CaFile:
+            from parcahyd.net.certificate_authorities import authorities_file
+
+            authorities_file(configuration.work.CaFile)  # for its error, which every worker would tell in its own way
         from parcahyd.cli.beside_the_loop import BesideTheLoop
         from parcahyd.topology import crawl
 

@@ -6,6 +6,7 @@ import re
 import sys
 from http import HTTPStatus
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -57,7 +58,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: 
     output = (_head(document) if headers else b"") + document.body
     if sys.stdout.isatty() and _CONTROLS.search(output):
         raise UserMistake(
-            "the document has control characters that could upset your terminal", f"parcahyd show {url} > FILE, or | less"
+            "the document has control characters that could upset your terminal",
+            f"parcahyd show {quote(url)} > FILE, or | less",
         )
     sys.stdout.buffer.write(output)
 
@@ -81,12 +83,14 @@ def _list_versions(reports: Reports, url: str) -> None:
 def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserMistake:
     story = reports.story(url)
     if story is None:
-        return UserMistake(f"{url} is not in this crawl", f"parcahyd explain {url} says whether it could be")
+        return UserMistake(f"{url} is not in this crawl", f"parcahyd explain {quote(url)} says whether it could be")
     if at is not None and story.fetches:
         return _nothing_stored_then(story, at)
     if story.redirect is not None:
-        return UserMistake(f"{url} is a redirect", f"parcahyd show {story.redirect}")
-    return UserMistake(f"no document is stored for {url}: it is {story.state}", f"parcahyd explain {url} says why")
+        return UserMistake(f"{url} is a redirect", f"parcahyd show {quote(story.redirect)}")
+    # A page that does not want to be kept is "stored" without its document.
+    why = f"its page asks for that ({story.reason})" if story.state == "stored" else f"it is {story.state}"
+    return UserMistake(f"no document is stored for {url}: {why}", f"parcahyd explain {quote(url)} says why")
 
 
 def _nothing_stored_then(story: UrlStory, at: float) -> UserMistake:
@@ -95,6 +99,6 @@ def _nothing_stored_then(story: UrlStory, at: float) -> UserMistake:
         oldest = moment(story.fetches[-1].at)
         return UserMistake(
             f"{story.url} as it was at {moment(at)} is not stored: the oldest stored version is of {oldest}",
-            f'parcahyd show --at "{oldest}" {story.url}',
+            f'parcahyd show --at "{oldest}" {quote(story.url)}',
         )
-    return UserMistake(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {earlier.redirect}")
+    return UserMistake(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {quote(earlier.redirect or story.url)}")

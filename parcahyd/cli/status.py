@@ -53,7 +53,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
             told["freshness"] = fresh
         if near is not None:
             told["similar"] = near
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told)).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return
     for line in status_lines(status, shown_database_url(configuration), now):
         click.echo(line)

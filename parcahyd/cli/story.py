@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from shlex import quote
 
 from parcahyd.cli.remedies import remedy
 from parcahyd.cli.table_lines import table_lines
@@ -53,7 +54,7 @@ def story_lines(
     yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
     if story is None:
-        yield _line("to add it", f"parcahyd run --seed {url}")
+        yield _line("to add it", f"parcahyd run --seed {quote(url)}")
         return
     yield from _origin(story)
     yield from _history(story)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import plain
+from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import State
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_PORT = re.compile(":[0-9]+$")
 _HEADING = "state    reason              status  depth  url"
 
 
@@ -45,7 +48,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, 
     """
     configuration = read_configuration(folder, overrides)
     with open_reports(configuration) as reports:
-        found = reports.urls(state=state, site=site)
+        found = reports.urls(state=state, site=None if site is None else _named(site))
         if jsonl:
             _write_json(found, sys.stdout.buffer)
             return
@@ -53,6 +56,21 @@ def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, 
             click.echo(_HEADING)
         for url in found:
             sys.stdout.write(_line(url))
+
+
+def _named(site: str) -> str:
+    """A site as the crawl spells it: a host, a host with its port, or scheme, host and port."""
+    from parcahyd.core.records import origin
+    from parcahyd.rules.canonical_url import canonical, split
+
+    is_whole = "://" in site
+    url = canonical(site if is_whole else f"http://{site}/")
+    if url is None or (not is_whole and split(url)[3] != "/"):
+        raise UserMistake(f"{site!r} is not a site", "give a host, or scheme://host[:port]")
+    scheme, host, port, _ = split(url)
+    if is_whole:
+        return origin(scheme, host, port)
+    return f"{host}:{port}" if _PORT.search(site) else host
 
 
 def _write_json(found: Iterable[UrlReport], output: BinaryIO) -> None:

@@ -87,6 +87,6 @@ def _tell(finding: Finding, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.encode(finding).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
     else:
         sys.stdout.write(f"{finding.kind}: {plain(finding.subject)}: {plain(finding.sentence)}\n")

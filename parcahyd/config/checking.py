@@ -22,7 +22,7 @@ _LARGEST = 2**63 - 1
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ABSOLUTE_URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?"
-_PROXY = r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::[0-9]{1,5})?/?"
+_PROXY = r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::([0-9]{1,5}))?/?"
 _PATTERN = r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?"
 _VARIABLE = r"env:[A-Za-z_][A-Za-z0-9_]*+"
 _PARAMETER = r"[^*&=;?#/ ]+\*?"
@@ -227,7 +227,10 @@ def _credentials(credentials: str | None) -> Problem | None:
 
 
 def _proxy(proxy: str | None) -> Problem | None:
-    if not proxy or re.fullmatch(_PROXY, proxy) or re.fullmatch(_VARIABLE, proxy):
+    if not proxy or re.fullmatch(_VARIABLE, proxy):
+        return None
+    found = re.fullmatch(_PROXY, proxy)
+    if found and (found[1] is None or 0 < int(found[1]) < 65536):
         return None
     if proxy.lower().startswith(("socks5h:", "socks4a:")):
         return Problem(

@@ -64,7 +64,7 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
     written differently is appended to `hints`. Raises ConfigurationError, one line, at the first mistake.
     """
     heard = [] if hints is None else hints
-    where = os.path.abspath(os.curdir if folder is None else os.fspath(folder))
+    where = _absolute(os.curdir if folder is None else os.fspath(folder))
     in_files = {} if folder is None else _given_in_folder(where, heard)
     given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, heard))}
     values = {name: one.value for name, one in given.items()}
@@ -114,6 +114,16 @@ def _key(token: str, *, quoted: bool) -> str:
         return next(iter(tomllib.loads(f"{token} = 0")))
     except tomllib.TOMLDecodeError:
         return token
+
+
+def _absolute(folder: str) -> str:
+    try:
+        where = os.path.abspath(folder)
+    except FileNotFoundError:
+        raise ConfigurationError("the current folder is gone", "go to another one") from None
+    if not where.isprintable() and any("\ud800" <= one <= "\udfff" for one in where):
+        raise ConfigurationError(f"{toml_text(where)}: its name is not UTF-8", "rename the folder, or work in another one")
+    return where
 
 
 def _given_in_folder(folder: str, hints: list[str]) -> dict[str, _Given]:

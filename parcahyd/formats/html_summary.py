@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from parcahyd.core.documents import MAX_HEADINGS, MAX_TEXT, Summary
+from parcahyd.core.documents import MAX_HEADINGS, MAX_TEXT, MAX_TITLE, Summary
 from parcahyd.formats.summaries import joined, summary
 from parcahyd.rules.brief import language_tag
 from parcahyd.rules.links import read_links
@@ -68,7 +68,9 @@ class HtmlSummarizer:
         base = next(iter(joined([links.base], url)), url) if links.base else url
         for element in list(document.iter_elements(_LEFT_OUT)):
             element.decompose()
-        headings = [element.text for element, _ in zip(document.iter_elements(_HEADINGS), range(MAX_HEADINGS), strict=False)]
+        # Headings can hold each other, and then each of them the whole document.
+        found = zip(document.iter_elements(_HEADINGS), range(MAX_HEADINGS), strict=False)
+        headings = [element.text[: 10 * MAX_TITLE] for element, _ in found]
         text = _visible(document)
         return summary(
             text, title, language, keywords=meta.get("keywords", ""), links=joined(links.follow, base), headings=headings

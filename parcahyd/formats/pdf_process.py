@@ -22,6 +22,8 @@ _MEMORY = 1024 * 1024 * 1024
 _PAGES = 100
 _STEPS = 300_000
 _LINKS = 5000
+_LONGEST = 10_000
+"""Characters of a title and the like: what is packed can be a thousand times as long."""
 
 
 class _Enough(Exception):
@@ -79,9 +81,10 @@ def _about(reader: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     with contextlib.suppress(Exception):
         information = reader.metadata or {}
-        found = {"title": str(information.get("/Title") or ""), "keywords": str(information.get("/Keywords") or "")}
+        for name, key in (("title", "/Title"), ("keywords", "/Keywords")):
+            found[name] = str(information.get(key) or "")[:_LONGEST]
     with contextlib.suppress(Exception):
-        found["language"] = str(reader.root_object.get("/Lang") or "")
+        found["language"] = str(reader.root_object.get("/Lang") or "")[:_LONGEST]
     return found
 
 

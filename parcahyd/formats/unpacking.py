@@ -57,19 +57,17 @@ def unzipped(body: bytes, entry: Entry, most: int, budget: Budget) -> tuple[byte
     if len(packed) != entry.packed:
         return b"", Skipped.DAMAGED
     limit = min(most, budget.left) + 1
-    content = bytes(packed[:limit]) if entry.method == zlib_stored else _inflated(packed, limit)
-    if content is None:
-        return b"", Skipped.DAMAGED
+    content, is_sound = (bytes(packed[:limit]), True) if entry.method == zlib_stored else _inflated(packed, limit)
     budget.left -= len(content)
     if budget.left < 0:
         return b"", budget.reason
     if len(content) > most:
         return b"", Skipped.SIZE
-    return (content, "") if zlib.crc32(content) == entry.crc else (b"", Skipped.DAMAGED)
+    return (content, "") if is_sound and zlib.crc32(content) == entry.crc else (b"", Skipped.DAMAGED)
 
 
-def _inflated(packed: memoryview, limit: int) -> bytes | None:
-    """At most `limit` bytes; None where the data are damaged or cut."""
+def _inflated(packed: memoryview, limit: int) -> tuple[bytes, bool]:
+    """At most `limit` bytes, and whether the data are sound as far as they were read: neither damaged nor cut."""
     inflating = zlib.decompressobj(-15)
     parts: list[bytes] = []
     size = 0
@@ -79,12 +77,12 @@ def _inflated(packed: memoryview, limit: int) -> bytes | None:
             parts.append(piece)
             size += len(piece)
             if size >= limit:
-                return b"".join(parts)
+                return b"".join(parts), True
             if inflating.eof:
                 break
     except zlib.error:
-        return None
-    return b"".join(parts) if inflating.eof else None
+        return b"".join(parts), False
+    return b"".join(parts), inflating.eof
 
 
 def zip_parts(body: bytes, is_wanted: Callable[[str], bool], count: int, total: int, looked_at: int) -> dict[str, bytes]:

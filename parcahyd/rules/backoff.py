@@ -43,13 +43,15 @@ def retry_after(header: str, now: float) -> float | None:
     text = header[:_LONGEST_HEADER].strip()
     if _SECONDS.fullmatch(text):
         return float(text)
-    from email.utils import parsedate_to_datetime  # Hardly anybody sends a date.
+    from datetime import UTC  # Hardly anybody sends a date.
+    from email.utils import parsedate_to_datetime
 
     try:
-        moment = parsedate_to_datetime(text).timestamp()
+        moment = parsedate_to_datetime(text)
+        at = (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()  # HTTP's dates are in UTC
     except (ValueError, TypeError, OverflowError):
         return None
-    return max(0.0, moment - now)
+    return max(0.0, at - now)
 
 
 def grown(failures: int, first: float, factor: float = 2.0) -> float:

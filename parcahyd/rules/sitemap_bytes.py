@@ -31,7 +31,7 @@ _DECLARED = re.compile(rb"[\t\n\r ]{0,64}<\?xml[^>]{0,200}?encoding[\t\n\r ]{0,8
 # Codecs that cost linear time and do nothing but decode: Python knows stranger ones by name. ASCII and Latin-1 mean
 # windows-1252, as the Encoding Standard has it.
 _CODEC = re.compile(
-    r"iso-?8859-(?:[2-9]|1[03-6])|windows-(?:874|125[0-8])|koi8-[ru]|gb2312|gbk|gb18030|big5|shift[_-]jis|euc-(?:jp|kr)|iso-2022-jp"
+    r"iso-?8859-(?:[2-9]|1[03-6])|windows-125[0-8]|koi8-[ru]|gb2312|gbk|gb18030|big5|shift[_-]jis|euc-(?:jp|kr)|iso-2022-jp"
 )
 _WESTERN = frozenset(("iso-8859-1", "iso8859-1", "latin1", "latin-1", "us-ascii", "ascii", "windows-1252"))
 
@@ -111,6 +111,8 @@ def _codec_of(data: bytes, charset: str) -> str:
     name = (declared[1].decode("ascii") if declared else charset).lower()
     if name in _WESTERN:
         return "windows-1252"
+    if name == "windows-874":
+        return "cp874"
     return name if _CODEC.fullmatch(name) else "utf-8"
 
 

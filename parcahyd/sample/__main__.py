@@ -16,10 +16,20 @@ def sample() -> None:
 
 
 @sample.command()
-@click.option("--port", default=8090, show_default=True, help="The port on 127.0.0.1; 0 takes any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8090,
+    show_default=True,
+    help="The port on 127.0.0.1; 0 takes any free one.",
+)
 def serve(port: int) -> None:
     """Serve the sample site until interrupted."""
-    with SampleServer(port=port) as server:
+    try:
+        sample_server = SampleServer(port=port)
+    except OSError as failure:
+        raise click.ClickException(f"port {port} cannot be had: {failure.strerror} (choose another with --port)") from failure
+    with sample_server as server:
         click.echo(f"The sample site is at {server.url} (end it with Ctrl-C)")
         server.wait()
 

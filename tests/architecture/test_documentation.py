@@ -10,6 +10,7 @@ import pytest
 
 from parcahyd.cli.application import COMMANDS, application
 from parcahyd.config.schema import MapConf, WorkConf
+from parcahyd.storage.report_records import UrlReport
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -67,6 +68,18 @@ def test_every_command_that_reads_a_crawl_takes_its_options() -> None:
     for name in set(COMMANDS) - {"augment", "completion"}:
         options = {option for parameter in _command(name).params for option in parameter.opts}
         assert {"--conf", "--set"} <= options, name
+
+
+def test_every_field_of_a_url_in_json_is_documented() -> None:
+    for field in UrlReport.__struct_fields__:
+        assert f"`{field}`" in _sections()["urls"], field
+
+
+def test_every_folder_of_the_program_is_in_the_architecture_page() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## The folders")[2]
+    for folder in (ROOT / "parcahyd").iterdir():
+        if (folder / "__init__.py").exists():
+            assert f"`{folder.name}/`" in page, folder.name
 
 
 @pytest.mark.parametrize("conf", [MapConf, WorkConf])

@@ -49,3 +49,24 @@ def test_other_protocols_are_left_alone() -> None:
     scope: _Message = {"type": "lifespan"}
     asyncio.run(TablesMiddleware(app)(scope, nothing, nothing))
     assert seen == [scope]
+
+
+def test_answers_that_are_no_pages_begin_at_once() -> None:
+    """A stream of events may say nothing for hours, and its visitor waits for the headers."""
+    sent: list[str] = []
+    seen: list[list[str]] = []
+
+    async def app(scope: _Message, receive: object, send: Callable[[_Message], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+        seen.append(list(sent))
+        await send({"type": "http.response.body", "body": b"data: 1"})
+
+    async def receive() -> _Message:
+        raise AssertionError
+
+    async def send(message: _Message) -> None:
+        sent.append(message["type"])
+
+    asyncio.run(TablesMiddleware(app)({"type": "http", "method": "GET", "path": "/events", "headers": []}, receive, send))
+    assert seen == [["http.response.start"]]
+    assert sent == ["http.response.start", "http.response.body"]

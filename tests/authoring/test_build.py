@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from parcahyd.augment.tvi import Tvi, read_tvi
 from parcahyd.augment.volatile import Parted, first_visit, refreshed
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
+from parcahyd.authoring.check import check
 from parcahyd.authoring.manifest import MANIFEST
+from parcahyd.authoring.whole_files import write_whole
 from parcahyd.core.errors import UserMistake
 from tests.authoring.conftest import PAGES, files_of
 
@@ -84,6 +87,30 @@ def test_a_table_that_was_lost_or_changed_is_written_again(site: Path) -> None:
     assert build(make_plan(site)).written == ["index.TOL", "kettle.TVI"]
 
 
+def test_tables_that_were_changed_without_becoming_longer_are_written_again(site: Path) -> None:
+    build(make_plan(site))
+    table, bundle = site / "index.TOL", site / "site.TOL"
+    table.write_bytes(table.read_bytes().replace(b"kettle", b"kettel"))
+    assert build(make_plan(site)).written == ["index.TOL"]
+    bundle.write_bytes(b"junk")
+    assert build(make_plan(site)).written == ["site.TOL"]
+    assert check(make_plan(site)) == []
+
+
+@pytest.mark.parametrize("bundle", ["", "all.TOL"])
+def test_the_bundle_of_another_plan_is_removed(bundle: str, site: Path) -> None:
+    build(make_plan(site))
+    assert build(make_plan(site, bundle=bundle), dry_run=True).removed == ["site.TOL"]
+    assert build(make_plan(site, bundle=bundle)).removed == ["site.TOL"]
+    assert check(make_plan(site, bundle=bundle)) == []
+
+
+def test_a_bundle_that_somebody_has_changed_is_not_removed(site: Path) -> None:
+    build(make_plan(site))
+    (site / "site.TOL").write_bytes(b"mine")
+    assert build(make_plan(site, bundle="")).removed == []
+
+
 def test_tables_of_pages_that_are_gone_are_removed(site: Path) -> None:
     build(make_plan(site))
     (site / "kettle.html").unlink()
@@ -112,7 +139,16 @@ def test_a_manifest_cannot_make_us_remove_other_files(site: Path, tmp_path: Path
     assert (tmp_path / "outside.TOL").exists()
 
 
-@pytest.mark.parametrize("manifest", [b"", b"{}", b'{"make": 0, "declaration": ""}', b"\xff"])
+@pytest.mark.parametrize("name", ["../x.TOL", "/x.TOL", "x.html", "x\\u0000.TOL"])
+def test_a_manifest_cannot_name_other_files(name: str, site: Path) -> None:
+    build(make_plan(site))
+    manifest = site / MANIFEST
+    manifest.write_bytes(manifest.read_bytes().replace(b'"kettle.TOL"', f'"{name}"'.encode()))
+    (site / "kettle.html").unlink()
+    assert build(make_plan(site)).removed == ["kettle.TVI"]
+
+
+@pytest.mark.parametrize("manifest", [b"", b"{}", b'{"make": 0, "declaration": ""}', b"\xff", b"[" * 100_000])
 def test_a_manifest_that_cannot_be_read_is_no_manifest(site: Path, manifest: bytes) -> None:
     build(make_plan(site))
     (site / MANIFEST).write_bytes(manifest)
@@ -216,3 +252,52 @@ def test_a_page_that_is_called_like_the_bundle(site: Path) -> None:
     (site / "site.html").write_text("", encoding="utf-8")
     with pytest.raises(UserMistake, match="--bundle"):
         build(make_plan(site))
+
+
+def test_file_names_that_are_no_text(site: Path) -> None:
+    name = os.fsencode(site) + b"/caf\xe9"
+    try:
+        Path(os.fsdecode(name + b".html")).write_text("<a href=x>", encoding="utf-8")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    assert os.fsdecode(b"caf\xe9.TOL") in build(make_plan(site)).written
+    assert build(make_plan(site)).written == []
+    assert check(make_plan(site)) == []
+    os.remove(name + b".html")
+    assert build(make_plan(site)).removed == [os.fsdecode(b"caf\xe9.TOL")]
+
+
+def test_file_names_as_long_as_they_may_be(site: Path) -> None:
+    (site / ("\u754c" * 83 + "a.html")).write_text("<a href=x>", encoding="utf-8")
+    assert "\u754c" * 83 + "a.TOL" in build(make_plan(site)).written
+
+
+def test_what_is_no_file_is_no_page(site: Path) -> None:
+    (site / "nowhere.html").symlink_to("missing.html")
+    (site / "nowhere.xml").symlink_to("missing.xml")
+    os.mkfifo(site / "pipe.html")
+    os.mkfifo(site / "pipe.xml")
+    assert build(make_plan(site)).pages == 4
+
+
+@pytest.mark.parametrize("name", ["index.TOL", "kettle.TVI", "site.TOL", "robots.txt", MANIFEST])
+def test_a_folder_in_the_place_of_a_file_is_the_users_mistake(name: str, site: Path) -> None:
+    (site / name).mkdir()
+    with pytest.raises(UserMistake, match=re.escape(f"{name} cannot be read: Is a directory")):
+        build(make_plan(site))
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_written(site: Path) -> None:
+    with pytest.raises(UserMistake, match="cannot be written: "):
+        write_whole(str(site / "sub"), b"")
+    assert not list(site.glob(".augment.*.new"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(site: Path) -> None:
+    (site / "sub").chmod(0)
+    try:
+        with pytest.raises(UserMistake, match="sub cannot be read: Permission denied"):
+            build(make_plan(site))
+    finally:
+        (site / "sub").chmod(0o755)

@@ -133,3 +133,31 @@ def test_a_mistake_in_a_crawls_command_line_leaves_no_child_and_garbage_collecte
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout == "alone\n", done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("command", "code"), [("config", 0), ("config --json", 0), ("run", 2), ("frobnicate", 2)])
+def test_closed_standard_streams_change_nothing(command: str, code: int, closed: str, tmp_path: Path) -> None:
+    line = f'"{sys.executable}" -m parcahyd {command} {closed}'
+    done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device without room")
+def test_the_code_tells_of_a_mistake_that_cannot_be_written() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-m", "parcahyd", "frobnicate"], stderr=full, check=False)
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [([], "\\u2192"), (["--json"], "\u2192")])
+def test_a_terminal_of_few_characters(arguments: list[str], shown: str, tmp_path: Path) -> None:
+    """JSON is UTF-8 whatever the terminal is."""
+    folder = tmp_path / "\u2192"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    command = [sys.executable, "-m", "parcahyd", "config", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert f"/{shown}/crawl.db".encode() in done.stdout

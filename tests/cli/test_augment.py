@@ -50,6 +50,8 @@ def test_a_part_of_a_site_is_told_its_line(site: Path, capsys: pytest.CaptureFix
         ["build", ".", "--form", "x"],
         ["frobnicate"],
         ["serve", ".", "--port", "x"],
+        ["serve", ".", "--port", "65536"],
+        ["serve", ".", "--port", "-1"],
     ],
 )
 def test_a_users_mistake_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,3 +60,8 @@ def test_a_users_mistake_is_one_line(arguments: list[str], capsys: pytest.Captur
     assert output.out == ""
     assert output.err.startswith("parcahyd: ")
     assert output.err.count("\n") == 1
+
+
+def test_without_a_command_of_its_own_it_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["augment"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: parcahyd augment [OPTIONS] [COMMAND]")

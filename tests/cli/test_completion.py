@@ -30,6 +30,7 @@ def test_the_bash_script_is_bash(capsys: pytest.CaptureFixture[str]) -> None:
         ("parcahyd ", set(COMMANDS)),
         ("parcahyd urls --state ", {"known", "stored", "failed", "refused", "gone"}),
         ("parcahyd run --set work.hostc", {"Work.HostConnections="}),
+        ("parcahyd run --set Work.Host", {"Work.HostConnections=", "Work.HostDelay=", "Work.HostShare="}),
         ("parcahyd completion f", {"fish"}),
     ],
 )

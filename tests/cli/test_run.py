@@ -78,3 +78,13 @@ def test_a_busy_crawl_is_one_line(topology: FakeTopology, capfdbinary: pytest.Ca
     topology.mistake = CrawlBusy("another run is working on this database", "wait for it")
     assert main(["run"]) == 2
     assert capfdbinary.readouterr() == (b"", b"parcahyd: another run is working on this database (wait for it)\n")
+
+
+def test_certificate_authorities_that_cannot_be_read_are_one_line(
+    topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["run", "--set", "Work.CaFile=/nowhere.pem"]) == 2
+    out, err = capfdbinary.readouterr()
+    assert (out, err.count(b"\n")) == (b"", 1)
+    assert err.startswith(b'parcahyd: CaFile "/nowhere.pem" cannot be read (')
+    assert topology.asked == []

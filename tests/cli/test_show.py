@@ -35,6 +35,7 @@ def test_headers_come_first(crawl: Crawl, capfdbinary: pytest.CaptureFixture[byt
     ("path", "words"),
     [
         ("nowhere.html", "is not in this crawl (parcahyd explain "),
+        ("?a=1&b=$(id)", "/?a=1&b=$(id)' says whether it could be)"),
         ("opening-times", "is a redirect (parcahyd show "),
         ("private/ledger.html", "it is refused (parcahyd explain "),
     ],

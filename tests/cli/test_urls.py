@@ -32,6 +32,18 @@ def test_state_and_site_choose(crawl: Crawl, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out.split() == ["refused", "scope", "-", "1", "https://www.example.org/tea.html"]
 
 
+@pytest.mark.parametrize("site", ["WWW.Example.org", "www.example.org:443", "HTTPS://www.example.org:443/tea.html"])
+def test_a_site_may_be_spelt_in_any_way(site: str, crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("urls", "--site", site)) == 0
+    assert capsys.readouterr().out.split()[-1] == "https://www.example.org/tea.html"
+
+
+@pytest.mark.parametrize("site", ["", "a/b", "http://[", "\udcff", "mailto:x"])
+def test_what_is_no_site(site: str, crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("urls", "--site", site)) == 2
+    assert capsys.readouterr().err.endswith("is not a site (give a host, or scheme://host[:port])\n")
+
+
 def test_a_line_of_json_has_the_promised_fields(crawl: Crawl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(crawl.arguments("urls", "--jsonl", "--state", "gone")) == 0
     (line,) = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())

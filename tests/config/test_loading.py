@@ -140,6 +140,20 @@ def test_a_folder_that_is_missing_empty_or_a_file(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "new\nline")
 
 
+def test_a_folder_whose_name_is_no_text() -> None:
+    with pytest.raises(ConfigurationError, match=r'^"/a\\uDCFFb": its name is not UTF-8 '):
+        load("/a\udcffb")
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(ConfigurationError, match=r"^the current folder is gone "):
+        load(None)
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "MapConf.toml").mkdir()
     assert refusal(tmp_path).startswith("MapConf.toml: cannot be read: ")
@@ -510,6 +524,8 @@ def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
         ('Headers = { "User-Agent" = "x" }', "Headers: User-Agent has a key of its own (write UserAgent)"),
         ('Proxy = "socks5h://s3cret:1"', "Proxy: such a proxy resolves names itself"),
         ('Proxy = "ftp://s3cret:1"', "Proxy: is not a proxy"),
+        ('Proxy = "http://s3cret:65536"', "Proxy: is not a proxy"),
+        ('Proxy = "http://s3cret:0"', "Proxy: is not a proxy"),
         ("Proxy = 5", "Proxy: expected text, got something else"),
         ("[Host]", "[Host]: unknown table"),
         ("[Host.Other]", "[Host.Other]: unknown table (a rule starts with [[Host]], in two pairs of brackets)"),

@@ -41,7 +41,9 @@ def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) ->
     assert states["/none"] == ("stored", "noindex")
     assert states["/nofollow"] == ("stored", "")
     assert {path for path in states if path.startswith("/from")} == {"/from1", "/from4", "/from5", "/from7"}
-    assert running.command("show", "--conf", str(running.conf), listener.url("/noindex")).code == 2
+    shown = running.command("show", "--conf", str(running.conf), listener.url("/noindex"))
+    assert shown.code == 2
+    assert "its page asks for that (noindex)" in shown.err
     running.verify()
 
     # What was kept before the page asked for it is not kept any longer; and who may ignore wishes can say so.

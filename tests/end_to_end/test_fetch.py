@@ -59,3 +59,23 @@ def test_what_is_no_url_is_a_mistake(crawl: CrawlFactory) -> None:
     told = running.command("fetch", "--conf", str(running.conf), "mailto:nobody@example.org")
     assert told.code == 2
     assert "is not the URL of a document on a server" in told.err
+
+
+def test_a_file_that_cannot_be_written_is_one_line(server: SiteServer, crawl: CrawlFactory, tmp_path: Path) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": html("Root")}))
+    running = crawl()
+    target = tmp_path / "nowhere" / "page.html"
+    told = running.command("fetch", "--conf", str(running.conf), "--output", str(target), listener.url("/"))
+    assert told.code == 2
+    assert told.err == f"parcahyd: {str(target)!r} cannot be written: No such file or directory (give another with --output)\n"
+
+
+def test_a_robots_file_on_another_site_is_told(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": html("Root"), "/robots.txt": redirect("http://other.test/robots.txt")}))
+    running = crawl()
+    told = running.command("fetch", "--conf", str(running.conf), listener.url("/"))
+    assert told.code == 1
+    assert "awaited (redirects to http://other.test/robots.txt)" in told.text
+    assert "robots.txt lies on another site." in told.text

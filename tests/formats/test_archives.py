@@ -10,6 +10,7 @@ import random
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -145,6 +146,19 @@ def test_members_that_lie_over_each_other_are_counted_each_time() -> None:
     members = _expand(forged, ExpandBytes=3_500_000)
     assert [len(member.body) for member in members] == [1_000_000] * 3 + [0]
     assert members[-1].skipped in (Skipped.BYTES, Skipped.RATIO)
+
+
+def test_damaged_members_that_lie_over_each_other_are_counted_each_time() -> None:
+    """What came out before the damage was unpacked all the same."""
+    content = random.Random(2).randbytes(1000) * 1000
+    packing = zlib.compressobj(wbits=-15)
+    cut = packing.compress(content) + packing.flush(zlib.Z_SYNC_FLUSH)
+    start = b"PK\x03\x04" + struct.pack("<5H3L2H", 20, 0, 8, 0, 0, 0, len(cut), len(content), 1, 0) + b"a" + cut
+    sizes = (len(cut), len(content), 1, 0, 0, 0, 0, 0, 0)
+    entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 8, 0, 0, zlib.crc32(content), *sizes) + b"a"
+    ending = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1000, 1000, 1000 * len(entry), len(start), 0)
+    members = _expand(start + 1000 * entry + ending, ExpandBytes=3_500_000)
+    assert [member.skipped for member in members] == [Skipped.DAMAGED] * 3 + [Skipped.BYTES]
 
 
 def test_a_directory_of_many_folders_is_not_read_to_its_end() -> None:

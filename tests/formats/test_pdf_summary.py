@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from parcahyd.core.documents import Summary
+from parcahyd.formats.pdf_process import read
 from parcahyd.formats.pdf_summary import PdfSummarizer
 from parcahyd.testing import check_summarizer
 
@@ -84,6 +85,12 @@ def test_hostile_content_comes_to_an_end(content: bytes) -> None:
     pytest.importorskip("pypdf", reason="pypdf is not installed: pip install '.[pdf]'")
     found = PdfSummarizer(seconds=5).summarize(_pdf(content, pages=3), "application/pdf", "", URL)
     assert found is None or isinstance(found, Summary)
+
+
+def test_what_the_process_tells_is_bounded() -> None:
+    pytest.importorskip("pypdf")
+    told = read(_pdf(b"", about=b"/Title (" + b"t" * 1_000_000 + b") /Keywords (" + b"k" * 1_000_000 + b")"), 1000)
+    assert (len(told["title"]), len(told["keywords"])) == (10_000, 10_000)
 
 
 def test_a_process_that_takes_too_long_is_ended() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 import zipfile
 from collections.abc import Mapping
 
@@ -67,6 +68,16 @@ def test_hostile_html_is_bounded(unit: str) -> None:
 
 
 # --- text and XML -------------------------------------------------------------------------------------------------------
+
+
+def test_headings_within_headings_cost_no_more_than_the_document() -> None:
+    body = b"<h1><div>" * MAX_HEADINGS + b"x" * 1_000_000
+    tracemalloc.start()
+    try:
+        assert len(_summary(HtmlSummarizer(), body).headings) == MAX_HEADINGS
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from email.utils import formatdate
 
 import pytest
@@ -34,6 +35,18 @@ NOW = 1_700_000_000.0
 )
 def test_retry_after_by_seconds_and_by_date(header: str, seconds: float | None) -> None:
     assert retry_after(header, NOW) == seconds
+
+
+@pytest.mark.parametrize("header", ["Tue Nov 14 22:13:50 2023", "Tue, 14 Nov 2023 22:13:50", "Tue, 14 Nov 2023 22:13:50 -0000"])
+def test_a_date_without_a_zone_is_in_utc_wherever_the_crawler_runs(header: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first form is that of asctime, which RFC 9110 (section 5.6.7) wants to be understood."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert retry_after(header, NOW) == 30.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @given(st.text())

@@ -120,6 +120,14 @@ def test_bytes_that_are_no_text_become_escapes() -> None:
     ]
 
 
+@pytest.mark.parametrize(("encoding", "codec"), [("windows-874", "cp874"), ("koi8-u", "koi8-u"), ("ISO-8859-16", "iso8859-16")])
+def test_no_encoding_of_the_standard_is_unknown(encoding: str, codec: str) -> None:
+    """Python does not know all of them by the same name."""
+    location = "http://a.example/" + bytes((0xB1,)).decode(codec)
+    body = f'<?xml version="1.0" encoding="{encoding}"?><urlset><url><loc>{location}</loc></url></urlset>'
+    assert read_sitemap(body.encode(codec)).entries == [(location, None)]
+
+
 def test_the_declared_encoding_is_used() -> None:
     body = '<?xml version="1.0" encoding="windows-1251"?><urlset><url><loc>http://a.example/мир</loc></url></urlset>'
     assert locations(read_sitemap(body.encode("cp1251"))) == ["http://a.example/мир"]
