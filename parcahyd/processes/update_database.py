@@ -283,8 +283,11 @@ class UpdateDatabaseProcess:
         self._lock: int | None = None
         self._configuration: Configuration | None = None
         self._boxes: UpdateBoxes | None = None
+        # By sender, not by the worker's number: a new worker may join while its predecessor's channel is still being read.
         self._workers: dict[int, Channel[FromWorkerToUpdate]] = {}
         self._gone: dict[int, tuple[int, ...]] = {}
+        self._senders: dict[int, int] = {}
+        self._last_sender = 0
         self._released: list[int] = []
         self._new_work = False
         self._telling = False
@@ -370,9 +373,10 @@ class UpdateDatabaseProcess:
         elif isinstance(message, WorkerJoined):
             self._join_worker(message.worker)
         elif isinstance(message, WorkerGone):
-            self._gone[message.worker] = self._gone.get(message.worker, ()) + message.visits
-            if message.worker not in self._workers:
-                self._abandon(message.worker)
+            sender = self._senders.pop(message.worker)
+            self._gone[sender] = message.visits
+            if sender not in self._workers:
+                self._abandon(sender)
         elif isinstance(message, Begin):
             self._begin(message)
         else:
@@ -442,14 +446,16 @@ class UpdateDatabaseProcess:
 
     def _join_worker(self, number: int) -> None:
         window = Window()
+        self._last_sender += 1
+        sender = self._senders[number] = self._last_sender
 
         def received(record: FromWorkerToUpdate, size: int) -> None:
             if isinstance(record, ShelfBuilt):
                 window.open(channel.take_descriptor())
             elif isinstance(record, PageRecord) and record.place is not None:
-                self._record(record, size + record.place.length, number)
+                self._record(record, size + record.place.length, sender)
             else:
-                self._record(record, size, number)
+                self._record(record, size, sender)
 
         def arrived() -> None:
             cleared = window.take_cleared()
@@ -460,11 +466,11 @@ class UpdateDatabaseProcess:
         def lost() -> None:
             nonlocal window
             window = Window()  # The shelf's memory belongs to those who still pack from it: nobody else, no cycle keeps it.
-            self._lost(number)
+            self._lost(sender)
 
         end = self._coordinator.take_socket()
         channel: Channel[FromWorkerToUpdate] = Channel(end, self._loop, self._decoder, received, lost, arrived)
-        self._workers[number] = channel
+        self._workers[sender] = channel
 
     def _record(self, record: BufferRecord | PauseRecord, size: int, sender: int) -> None:
         if isinstance(record, PauseRecord):
@@ -512,14 +518,14 @@ class UpdateDatabaseProcess:
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
-    def _lost(self, number: int) -> None:
+    def _lost(self, sender: int) -> None:
         """A worker's channel is at its end: everything it sent is in the buffer now."""
-        del self._workers[number]
-        if number in self._gone:
-            self._abandon(number)
+        del self._workers[sender]
+        if sender in self._gone:
+            self._abandon(sender)
 
-    def _abandon(self, number: int) -> None:
-        visits = self._gone.pop(number)
+    def _abandon(self, sender: int) -> None:
+        visits = self._gone.pop(sender)
         if self._boxes is not None and visits:
             self._boxes.document_buffer.abandon(visits)
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

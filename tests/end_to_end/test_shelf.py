@@ -122,6 +122,29 @@ def test_a_new_worker_has_a_shelf_of_its_own(server: SiteServer, crawl: CrawlFac
     running_crawl.verify()
 
 
+def test_a_new_worker_may_join_before_all_of_the_former_is_read(server: SiteServer, crawl: CrawlFactory) -> None:
+    """Both have the same number: each has its own channel, shelf and end."""
+    listeners = [server.listen(), server.listen()]
+    sites = [_site(60, [9_000, 30_000], delay=0.03) for _ in listeners]
+    for listener, site in zip(listeners, sites, strict=True):
+        server.put(listener.authority, site)
+    settings = {"Work.BufferBytes": _BUFFER_BYTES, "Work.HostConnections": _CONNECTIONS, "Work.OpenSites": 1}
+    running_crawl = crawl(settings)
+    with running_crawl.start(*[listener.url() for listener in listeners]) as running:
+        update, former = _at_work(server, running)
+        update.suspend()
+        _await_silence(server)
+        before = len(server.log)
+        former.kill()
+        former.wait(10)
+        assert wait_until(lambda: len(server.log) > before), "the other site waits for another worker"
+        update.resume()
+        assert running.wait(30) == 0, running.said()
+    whole = _whole(listeners[0], sites[0]) | _whole(listeners[1], sites[1])
+    assert running_crawl.show_all(running_crawl.stored()) == whole
+    running_crawl.verify()
+
+
 def _at_work(server: SiteServer, running: Running) -> tuple[psutil.Process, psutil.Process]:
     """Update Database and the worker, as soon as documents come."""
     assert wait_until(lambda: len(server.log) > 4, pause=0.001), running.said()
