@@ -98,9 +98,8 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
     except UserMistake as mistake:
         return _complain(str(mistake), 2)
     except click.UsageError as mistake:
-        path = mistake.ctx.command_path if mistake.ctx else PROGRAM
         message = mistake.format_message().rstrip(".")
-        return _complain(f"{message[:1].lower()}{message[1:]} (see {path} --help)", 2)
+        return _complain(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
     except click.ClickException as mistake:
         return _complain(mistake.format_message(), 2)
     except ParcahydError as failure:
@@ -128,6 +127,13 @@ def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
         code = end.exit_code
     sys.stdout.flush()
     return code or 0
+
+
+def _path_of(mistake: click.UsageError, arguments: Sequence[str]) -> str:
+    """The command that a mistake was made in; click does not always say it."""
+    if mistake.ctx is not None:
+        return mistake.ctx.command_path
+    return " ".join((PROGRAM, *(word for word in arguments[:1] if word in COMMANDS)))
 
 
 def _complain(message: str, code: int) -> int:

@@ -42,7 +42,7 @@ def moment(at: float) -> str:
     """A point in time, in UTC: `2026-03-04 05:06:07Z`."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
-    except (OverflowError, ValueError):
+    except (OSError, OverflowError, ValueError):  # by how far it is beyond
         return "beyond the calendar"
 
 

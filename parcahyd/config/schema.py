@@ -263,7 +263,11 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     TimeoutIdle: Annotated[_Seconds, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
     TimeoutTotal: Annotated[_Seconds, _says("Seconds that one document may take from request to last byte.")] = 300.0
     MinRate: Annotated[
-        _Amount, _says("Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit.")
+        _Amount,
+        _says(
+            "Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit. The downloader "
+            '"requests" does not know it.'
+        ),
     ] = 100.0
     CaFile: Annotated[str, _says("File of trusted certificate authorities; empty: the system's, else the bundled one.")] = ""
 

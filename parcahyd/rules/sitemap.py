@@ -6,8 +6,7 @@ that forgives (`sitemap_scanner`). Not followed: images, videos and news of the 
 and whatever a feed says about itself.
 
 Authors are adversaries: bytes, tags, locations and their length are bounded, time is linear in the bytes, nothing is declared
-or fetched, and no input raises. A file that lists itself is a matter of `sitemap_walk`, which also says whose pages a sitemap
-may name.
+or fetched, and no input raises. A file that lists itself is a matter of the visit, which reads each once.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["show"], "parcahyd: missing argument 'URL' (see parcahyd show --help)"),
         (["completion", "tcsh"], "(see parcahyd completion --help)"),
         (["run", "--interval", "often"], "(see parcahyd run --help)"),
+        (["run", "--interval"], "parcahyd: option '--interval' requires an argument (see parcahyd run --help)"),
         (["config", "--set", "Work.HostDelay=soon"], "parcahyd: --set Work.HostDelay=soon"),
     ],
 )

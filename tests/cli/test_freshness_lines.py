@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from parcahyd.cli.freshness_lines import change_words, freshness_lines
-from parcahyd.refresh.change_rate import ChangeRate
+from parcahyd.cli.freshness_lines import freshness_lines
 from parcahyd.storage.report_records import FreshnessReport
 
 REPORT = FreshnessReport(pages=1200, rechecked=800, changed=90, fresh=0.873, mean_age=7300.0, overdue=4, kept=0)
@@ -19,11 +18,3 @@ def test_a_collection_in_words() -> None:
         "freshness  nothing is stored",
         "  kept     1 document of URLs that failed, are gone or refused now",
     ]
-
-
-def test_a_pages_habit_in_words() -> None:
-    assert change_words(None, 5.0) == "how often it changes is not known: it was not checked again yet"
-    assert change_words(ChangeRate(4.0, 4 * 86400.0, 0.01), 0.0) == "changes about every 1 d; 100% likely to be current"
-    assert (
-        change_words(ChangeRate(4.0, 86400.0, 0.8), 60.0) == "changes with every visit, as it seems; 20% likely to be current"
-    )
