@@ -160,7 +160,10 @@ def test_any_visits(share: int) -> None:
 
 
 def _check_records(world: Chaos, visits: list[Assignment], seed: int) -> None:
-    """Each visit ends once, after all else, and each of its URLs is recorded once."""
+    """Each visit ends once, after all else; each of its URLs is recorded once, and every document that came is."""
+    recorded = {record.path for record in world.records if isinstance(record, PageRecord | UnchangedRecord | BadRecord)}
+    answers = {path: world.site[path] for _, url in world.asked if (path := urlsplit(url).path) in world.names}
+    assert {path for path, answer in answers.items() if isinstance(answer, DownloadResult) and answer.body} <= recorded, seed
     for visit in visits:
         its_records = [record for record in world.records if record.visit == visit.pair.visit]
         assert isinstance(its_records[-1], VisitOver), seed
