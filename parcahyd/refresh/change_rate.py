@@ -29,6 +29,8 @@ _RESTLESS, _LEAST_RESTLESS, _MOST_RESTLESS = 0.02, 0.01, 0.8
 _QUIET_ALL_THE_SAME = 0.02
 """How often a restless page gives the same bytes twice."""
 
+_NO_TIME = 1e-9
+"""Seconds between two checks that tell nothing, and of which numbers are too small to be divided by."""
 _CERTAIN = 50.0
 _GONE_THROUGH = 50
 """Checks of a summary: more would have faded."""
@@ -81,7 +83,7 @@ class ChangeRate(NamedTuple):
 
         A page that never changes is taken for one that changes every `slowest` seconds, to be believed soon if it begins to.
         """
-        if not seconds > 0:
+        if not seconds > _NO_TIME:
             return self
         weight, span, restless = self._faded(seconds)
         quiet = (1 - restless) * exp(-weight * log1p(seconds / span))
@@ -91,7 +93,7 @@ class ChangeRate(NamedTuple):
 
     def after_change(self, seconds: float) -> ChangeRate:
         """After a check that found a change since the last, so many seconds before."""
-        if not seconds > 0:
+        if not seconds > _NO_TIME:
             return self
         weight, span, restless = self._faded(seconds)
         # The moments of a gamma distribution times 1 - exp(-rate * seconds), each relative to those without that factor.

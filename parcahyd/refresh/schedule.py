@@ -89,7 +89,8 @@ class Revisits:
 
     def first(self, now: float, key: int) -> float:
         """When a page that was stored for the first time is due: after RevisitAfter, or later if the budget wants it so."""
-        return now + max(self.shortest, self._first * (1 - (key & 65535) * _EARLIER))
+        interval = self._first * (1 - (key & 65535) * _EARLIER)
+        return now + (interval if interval > self.shortest else self.shortest)
 
     def following(self, now: float, key: int, rate: ChangeRate) -> float:
         """When a page that was checked again is due."""

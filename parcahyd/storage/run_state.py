@@ -62,8 +62,9 @@ class RunState:
         if self._links_ahead + len(urls) > MOST_AHEAD:
             self._forget_ahead()
         ahead = self._ahead.setdefault(visit, set())
-        if (depth, urls) not in ahead:
-            ahead.add((depth, urls))
+        before = len(ahead)
+        ahead.add((depth, urls))
+        if len(ahead) > before:
             self._links_ahead += len(urls)
 
     def is_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
@@ -73,8 +74,11 @@ class RunState:
     def caught_up(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
         """Forgets links whose page is stored, too."""
         ahead = self._ahead.get(visit)
-        if ahead is not None and (depth, urls) in ahead:
-            ahead.remove((depth, urls))
+        if not ahead or not urls:
+            return
+        before = len(ahead)
+        ahead.discard((depth, urls))
+        if len(ahead) < before:
             self._links_ahead -= len(urls)
 
     def _forget_ahead(self) -> None:

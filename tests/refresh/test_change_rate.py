@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from parcahyd.refresh.change_rate import ChangeRate
@@ -29,6 +29,8 @@ def test_whatever_a_row_holds_gives_a_rate(weight: float, span: float, restless:
     assert _is_sound(ChangeRate.guess(span))
 
 
+@example(ChangeRate.of(1.0, 2.0, 0.5), 5e-324, 0.0)
+@example(ChangeRate.of(2.0, 4.0, 0.5), 5e-324, 0.0)
 @given(rates, anything, anything)
 def test_no_interval_breaks_it(rate: ChangeRate, seconds: float, slowest: float) -> None:
     assert _is_sound(rate.after_change(seconds))
