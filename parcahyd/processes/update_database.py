@@ -442,7 +442,7 @@ class UpdateDatabaseProcess:
                 raise error
 
         self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
-        self._for_pages.begin()  # Not before: the coordinator would have had to share its core.
+        self._for_pages.begin()  # Not before: the cores are for those whom the first request waits for.
 
     def _join_worker(self, number: int) -> None:
         window = Window()
