@@ -25,7 +25,7 @@ _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # With WAL a killed process loses nothing, and a power cut at most the last transactions, never the file.
     "PRAGMA synchronous = NORMAL",
-    "PRAGMA cache_size = -65536",
+    "PRAGMA cache_size = -16384",
     # After 1,000 pages a checkpoint costs more, and after 16,000 no less (bench/store.py).
     "PRAGMA wal_autocheckpoint = 4000",
 )
