@@ -15,7 +15,7 @@ from html import unescape
 from typing import NamedTuple
 
 from parcahyd.rules.link_scanner import REFERENCE
-from parcahyd.rules.link_tags import CARRIERS, Carrier, Sink
+from parcahyd.rules.link_tags import CARRIERS, EMBEDDED_RELATIONS, FOLLOWED_RELATIONS, TABLE_RELATIONS, Carrier, Sink
 
 __all__ = ["MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of"]
 
@@ -61,6 +61,8 @@ class KnownTags(dict[bytes, bytes]):
         self.clear()
         self.found: dict[bytes, Found] = {b"": NOTHING}
         """By key."""
+        self.marked: set[bytes] = set()
+        """The keys that are no lines."""
         self.hollow: dict[bytes, Found] = {}
         """By tag: those with an empty reference only, which means something in a document with a base."""
         self._long = 0
@@ -78,7 +80,7 @@ class KnownTags(dict[bytes, bytes]):
             key = f"a\t{href}\n".encode()
             self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, (), ()))
         else:
-            key = self._key(raw, _found_in(raw))
+            key = self._key(raw, _found_in_link(raw) or _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
             self[raw] = key
         elif key or raw in self.hollow:
@@ -92,6 +94,7 @@ class KnownTags(dict[bytes, bytes]):
         if is_rare or key.count(b"\n") > 1 or (key and (is_hollow or self.found.setdefault(key, found) != found)):
             key = MARK + raw
             self.found[key] = found
+            self.marked.add(key)
         elif is_hollow:
             self.hollow[raw] = found
         return key
@@ -109,6 +112,23 @@ def hangs(href: str) -> bool:
 def lines_of(sink: Sink) -> bytes:
     """Every link once, as the table has it."""
     return ("\n".join(sink.lines) + "\n").encode("utf-8", "replace") if sink.lines else b""
+
+
+# A link of the commonest form, as generators write it on every page with another title: `rel="next" title="..." href="..."`.
+_ABOUT = rb'(?: (?:title|type|hreflang)="[^"]*+")*+'
+_PLAIN_LINK = re.compile(rb'link rel="([a-z]+)"' + _ABOUT + rb' href="([!$%\'-~]{1,1000})"' + _ABOUT + rb" ?/?").fullmatch
+_READ_CLOSELY = frozenset(EMBEDDED_RELATIONS) | TABLE_RELATIONS
+
+
+def _found_in_link(raw: bytes) -> Found | None:
+    """What `_found_in` gives, for links of that form, in a third of its time."""
+    link = _PLAIN_LINK(raw)
+    if link is None or (relation := link[1].decode()) in _READ_CLOSELY:
+        return None
+    href = link[2].decode()
+    kind = FOLLOWED_RELATIONS.get(relation)
+    line = f"{kind or 'link'}\t{href}\n".encode()
+    return _new_found(((href,) if kind else (), (), line, bool(kind) and href[0] == "?", None, False, (), ()))
 
 
 def _found_in(raw: bytes) -> Found:

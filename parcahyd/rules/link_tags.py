@@ -12,7 +12,17 @@ from typing import Protocol
 
 from parcahyd.rules.directives import MAX_LENGTH, MAX_RULES, speaks_to_robots
 
-__all__ = ["CARRIERS", "MAX_HREF", "MAX_LINKS", "MAX_TABLES", "Carrier", "Sink"]
+__all__ = [
+    "CARRIERS",
+    "EMBEDDED_RELATIONS",
+    "FOLLOWED_RELATIONS",
+    "MAX_HREF",
+    "MAX_LINKS",
+    "MAX_TABLES",
+    "TABLE_RELATIONS",
+    "Carrier",
+    "Sink",
+]
 
 MAX_LINKS = 100_000
 """Links of one document; those after are not seen."""
@@ -37,8 +47,8 @@ _REFRESH = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_FOLLOWED_RELATIONS = {"canonical": "canonical", "alternate": "alternate", "next": "next", "prev": "link", "previous": "link"}
-_EMBEDDED_RELATIONS = {
+FOLLOWED_RELATIONS = {"canonical": "canonical", "alternate": "alternate", "next": "next", "prev": "link", "previous": "link"}
+EMBEDDED_RELATIONS = {
     "stylesheet": "style",
     "icon": "link",
     "apple-touch-icon": "link",
@@ -47,7 +57,7 @@ _EMBEDDED_RELATIONS = {
     "preload": "link",
     "modulepreload": "link",
 }
-_TABLE_RELATIONS = frozenset(("tol", "tvi", "augment"))
+TABLE_RELATIONS = frozenset(("tol", "tvi", "augment"))
 
 
 class Carrier(Protocol):
@@ -121,15 +131,15 @@ def _of_base(sink: Sink, element: Carrier) -> None:
 def _of_link(sink: Sink, element: Carrier) -> None:
     relations = (element.attr("rel") or "").lower().split()
     # "alternate stylesheet" is a style sheet, so what is embedded is looked for first.
-    for known, where in ((_EMBEDDED_RELATIONS, sink.embedded), (_FOLLOWED_RELATIONS, sink.follow)):
+    for known, where in ((EMBEDDED_RELATIONS, sink.embedded), (FOLLOWED_RELATIONS, sink.follow)):
         for relation in relations:
             if relation in known:
                 sink.add(known[relation], element.attr("href"), where)
                 return
     href = element.attr("href")
     sink.add("link", href, None)
-    if href and not _TABLE_RELATIONS.isdisjoint(relations) and len(href) <= _MAX_TABLE_HREF:
-        found = [(relation, _bare(href)) for relation in dict.fromkeys(relations) if relation in _TABLE_RELATIONS]
+    if href and not TABLE_RELATIONS.isdisjoint(relations) and len(href) <= _MAX_TABLE_HREF:
+        found = [(relation, _bare(href)) for relation in dict.fromkeys(relations) if relation in TABLE_RELATIONS]
         sink.tables += found[: MAX_TABLES - len(sink.tables)]
 
 

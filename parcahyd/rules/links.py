@@ -25,7 +25,7 @@ The time is linear in the bytes, and no input raises.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -142,25 +142,20 @@ def read_tags(tags: list[bytes]) -> PageLinks | None:
         return None
     keys = dict.fromkeys(map(_known.__getitem__, tags))
     table = b"".join(keys)
-    return _read_closely(tags, keys) if MARK in table else PageLinks("utf-8", "", keys, _known.found, table)
+    return _read_closely(tags, keys, table) if MARK in table else PageLinks("utf-8", "", keys, _known.found, table)
 
 
-def _read_closely(tags: list[bytes], keys: dict[bytes, None]) -> PageLinks | None:
-    """The same for a document with tags of which a line does not say everything."""
-    marked = {key: _known.found[key] for key in keys if key[:1] == MARK}
-    openers = [key[1:] for key, found in marked.items() if found.opens_form]
+def _read_closely(tags: list[bytes], keys: dict[bytes, None], table: bytes) -> PageLinks | None:
+    """The same for a document with tags of which a line does not say everything; they stand in the table as they are."""
+    marked = {key: _known.found[key] for key in filter(_known.marked.__contains__, keys)}
+    openers = {key[1:] for key, found in marked.items() if found.opens_form}
     if openers and _has_nested_form(tags, openers):
         return None
     base = next((found.base for found in marked.values() if found.base is not None), "")
     robots = tuple([rule for found in marked.values() for rule in found.robots][:MAX_RULES])
     tables = tuple([link for found in marked.values() for link in found.tables][:MAX_TABLES])
-    lines = {key: found.lines for key, found in marked.items()}
-    blocks = dict.fromkeys(map(lines.get, keys, keys))
-    table = b"".join(blocks)
-    count = table.count(b"\n")
-    if count >= len(blocks):  # Some tag has several lines, perhaps another's.
-        table = b"".join(dict.fromkeys(table.splitlines(keepends=True)))
-    if count > MAX_LINKS:
+    table = _with_lines(table, keys, {key: found.lines for key, found in marked.items()})
+    if table.count(b"\n") > MAX_LINKS:
         return None
     if not base:
         return PageLinks("utf-8", "", keys, _known.found, table, robots, tables)
@@ -168,8 +163,30 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None]) -> PageLinks | Non
     return PageLinks("utf-8", base, found, found, table, robots, tables)
 
 
-def _has_nested_form(tags: list[bytes], openers: Iterable[bytes]) -> bool:
+def _with_lines(table: bytes, keys: dict[bytes, None], lines: dict[bytes, bytes]) -> bytes:
+    """A table with the lines of marked tags in their places, every line once."""
+    if not any(line in keys or line.count(b"\n") > 1 for line in lines.values() if line):
+        first = {line: key for key, line in reversed(lines.items())}
+        for key in sorted(lines, key=len, reverse=True):  # One may begin as another does.
+            table = table.replace(key, lines[key] if first[lines[key]] == key else b"")
+        return table
+    table = b"".join(map(lines.get, keys, keys))
+    return b"".join(dict.fromkeys(table.splitlines(keepends=True)))
+
+
+def _has_nested_form(tags: list[bytes], openers: Set[bytes]) -> bool:
     """Whether a form opens while another is open."""
+    is_open = False
+    for tag in filter({*openers, b"/form"}.__contains__, tags):
+        opens = tag != b"/form"
+        if opens and is_open:
+            return _is_nested_in_any_case(tags, openers)
+        is_open = opens
+    return False
+
+
+def _is_nested_in_any_case(tags: list[bytes], openers: Iterable[bytes]) -> bool:
+    """The same where ends of forms may be written in capitals."""
     text = MARK + MARK.join(tags)
     is_lower = all(opener.startswith(b"form") for opener in openers)
     return (not is_lower or _opens_twice(text)) and _opens_twice(text.lower())

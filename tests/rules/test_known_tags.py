@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from parcahyd.rules.known_tags import MARK, KnownTags
 from parcahyd.rules.link_scanner import scan
@@ -112,3 +114,51 @@ def test_excesses_are_left_to_the_tree() -> None:
     tags = [b'"%d' % number for number in range(MAX_LINKS + 1)]
     assert read_tags(tags) is None
     assert read_tags(tags[:10] * MAX_LINKS) is not None
+
+
+_PIECES = st.sampled_from(
+    (
+        '<a href="x">',
+        '<a href="x" rel="nofollow">',
+        '<a href="z">',
+        '<form action="x">',
+        '<form action="x" id="y">',
+        "</form>",
+        "</FORM>",
+        '<form action="">',
+        '<FORM action="z">',
+        '<img src="x" srcset="y 2x">',
+        '<img src="y">',
+        '<base href="b/">',
+        '<link rel="next" title="t" href="x">',
+        '<link rel="prev" href="x" />',
+        '<link rel="index" title="&amp;" href="x"/>',
+        '<link rel="icon" href="x">',
+        '<link rel="tol" href="x">',
+        '<link rel="alternate" hreflang="de" href="?x">',
+        '<link rel="next" href="x#y">',
+        '<link rel="next" href="a&amp;b">',
+        '<link rel="canonical" type="t" href="">',
+        '<meta name="robots" content="noindex">',
+        '<input type="image" src="x">',
+        '<link rel="next prev" href="x">',
+    )
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(_PIECES, max_size=12))
+def test_whatever_tags_stand_together_the_table_is_that_of_the_tree(pieces: list[str]) -> None:
+    body = "".join(pieces).encode()
+    quick, tree = read_links(body, "utf-8"), read_tree(body, "utf-8")
+    assert (quick.base, quick.follow, quick.embedded, quick.lines) == (tree.base, tree.follow, tree.embedded, tree.lines)
+    assert ({*quick.robots}, {*quick.tables}) == ({*tree.robots}, {*tree.tables})
+
+
+def test_forms_in_capitals_end_forms_and_forms_in_forms_are_left_to_the_tree() -> None:
+    one_by_one = scan(b'<form action="x"></FORM><form action="x"></form><form action="y"></form>')
+    nested = scan(b'<form action="x"><form action="x"></form></form>')
+    assert one_by_one is not None
+    assert nested is not None
+    assert read_tags(one_by_one) is not None
+    assert read_tags(nested) is None
