@@ -22,12 +22,14 @@ _RUN_FIRST = "run `parcahyd run` first"
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
+    # For a new database: with pages of 4,096 bytes a crawl takes some 5 % more CPU and its file a sixth more room.
+    "PRAGMA page_size = 16384",
     "PRAGMA journal_mode = WAL",
     # With WAL a killed process loses nothing, and a power cut at most the last transactions, never the file.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA cache_size = -16384",
-    # After 1,000 pages a checkpoint costs more, and after 16,000 no less (bench/store.py).
-    "PRAGMA wal_autocheckpoint = 4000",
+    # After 32 MB: checkpoints after 4 MB cost more, and after 64 MB no less (bench/store.py).
+    "PRAGMA wal_autocheckpoint = 2000",
 )
 
 # A value that is no number, text or bytearray is asked by Python's sqlite3 how it wants to be stored, and says by an exception
