@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from parcahyd.cli.port_option import port_option
 from parcahyd.cli.wording import plain, plural, size, span
 
 if TYPE_CHECKING:
@@ -127,13 +128,7 @@ def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
 
 @command.command("serve")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8090,
-    show_default=True,
-    help="The port on 127.0.0.1; 0 takes any free one.",
-)
+@port_option
 def _serve(folder: Path, port: int) -> None:
     """Serve DIR on this machine, to try its tables out.
 

@@ -47,11 +47,13 @@ class _Owner:
 
 
 class _OpenVisit:
-    __slots__ = ("pages", "subjects", "worker")
+    __slots__ = ("origin", "pages", "subjects", "worker")
 
-    def __init__(self, worker: int, pages: int, subjects: tuple[str, str]) -> None:
+    def __init__(self, worker: int, pages: int, origin: tuple[str, int], subjects: tuple[str, str]) -> None:
         self.worker = worker
         self.pages = pages
+        self.origin = origin
+        """Host and port."""
         self.subjects = subjects
 
 
@@ -118,20 +120,23 @@ class CrawlManager:
         """A worker has finished a visit; it used `pages` of its allowance."""
         now = self._clock.now()
         if requests and visit in self._visits:
-            self._shares.count(self._visits[visit].subjects[0].removeprefix("host "), requests, now)
+            self._shares.count(self._visits[visit].origin[0], requests, now)
         self._close(visit, pages)
         self._pauses.update((pause.subject, pause) for pause in pauses if pause.not_before > now or pause.failures)
         if len(self._pauses) > _PAUSES_KEPT:
             self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}
 
-    def worker_gone(self, worker: int, host_delay: float, address_delay: float) -> tuple[int, ...]:
-        """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay."""
+    def worker_gone(self, worker: int, host_delay: Callable[[str, int], float], address_delay: float) -> tuple[int, ...]:
+        """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay.
+
+        `host_delay` gives that of a host on a port.
+        """
         lost = tuple(number for number, visit in self._visits.items() if visit.worker == worker)
         now = self._clock.now()
         for number in lost:
-            host, address = self._visits[number].subjects
+            visit = self._visits[number]
             self._close(number, 0)
-            for subject, delay in ((host, host_delay), (address, address_delay)):
+            for subject, delay in zip(visit.subjects, (host_delay(*visit.origin), address_delay), strict=True):
                 pause = self._pauses.get(subject, Pause(subject, 0.0))
                 self._pauses[subject] = msgspec.structs.replace(pause, not_before=max(pause.not_before, now + delay))
         return lost
@@ -182,7 +187,7 @@ class CrawlManager:
             pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
             self._pages_left -= pages
         self._room[worker] -= 1
-        self._visits[pair.visit] = _OpenVisit(worker, pages, subjects)
+        self._visits[pair.visit] = _OpenVisit(worker, pages, (pair.host, pair.port), subjects)
         for subject in subjects:
             self._owners.setdefault(subject, _Owner(worker)).visits += 1
         of_host, of_address = (self._pauses.get(subject) or Pause(subject, 0.0) for subject in subjects)

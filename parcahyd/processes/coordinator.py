@@ -46,6 +46,7 @@ from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.chronicle import Chronicle
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.rules.host_rules import HostRules, host_delays
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child
 from parcahyd.runtime.clock import SystemClock
@@ -190,7 +191,6 @@ class Coordinator:
 
     def _read_plugins(self) -> Resolver:
         from parcahyd.plugin_manager import PluginManager  # Not before the children are born: this may start threads.
-        from parcahyd.rules.host_rules import HostRules
 
         HostRules(self._configuration.work, os.environ)  # Complains here and now about variables that are not set.
         plugins = PluginManager.load(self._configuration)
@@ -273,7 +273,7 @@ class Coordinator:
         if not self._outcome:
             self._chronicle.note(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
         work = self._configuration.work
-        visits = self._boxes.crawl_manager.worker_gone(number, work.HostDelay, work.address_delay)
+        visits = self._boxes.crawl_manager.worker_gone(number, host_delays(work), work.address_delay)
         self._to_update(WorkerGone(number, visits))
         self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 

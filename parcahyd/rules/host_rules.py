@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.core.ports import GENERAL, RequestOptions
 
-__all__ = ["HostRules", "HostSettings", "without_secrets"]
+__all__ = ["HostRules", "HostSettings", "host_delays", "without_secrets"]
 
 _FROM_ENVIRONMENT = "env:"
 _PROXIES = ("http://", "https://", "socks5://")
@@ -68,6 +68,12 @@ class HostRules:
             self._known.clear()
         self._known[host, port] = found
         return found
+
+
+def host_delays(work: WorkConf) -> Callable[[str, int], float]:
+    """The delay of a host on a port, for who needs no more than that: no variable is read."""
+    rules = [(_matcher(rule.Pattern), work.HostDelay if rule.Delay is None else rule.Delay) for rule in work.Host]
+    return lambda host, port: next((delay for fits, delay in rules if fits(host, port)), work.HostDelay)
 
 
 def _settings(rule: HostRule, work: WorkConf, environ: Mapping[str, str], where: str) -> HostSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import select
+from abc import ABC, abstractmethod
 from typing import Any
 
 __all__ = ["EpollWatch", "FileWatch", "PollWatch"]
@@ -15,7 +16,7 @@ _MOST_AT_ONCE = 64
 """Files told of in one answer of epoll, which begins with those that waited longest."""
 
 
-class FileWatch:
+class FileWatch(ABC):
     """Files and what is wanted of them, in the bits of `select.poll`, which are those of epoll too."""
 
     def __init__(self, set_: Any) -> None:
@@ -40,9 +41,9 @@ class FileWatch:
             self._set.modify(descriptor, wanted)
             self._wanted[descriptor] = wanted
 
+    @abstractmethod
     def poll(self, seconds: float) -> list[tuple[int, int]]:
         """The files that are ready, waiting so long for the first, each with its bits."""
-        raise NotImplementedError
 
     def close(self) -> None:
         self._wanted.clear()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from parcahyd.cli.port_option import port_option
 from parcahyd.sample.server import SampleServer
 from parcahyd.sample.tour import tour
 
@@ -16,13 +17,7 @@ def sample() -> None:
 
 
 @sample.command()
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8090,
-    show_default=True,
-    help="The port on 127.0.0.1; 0 takes any free one.",
-)
+@port_option
 def serve(port: int) -> None:
     """Serve the sample site until interrupted."""
     try:

@@ -5,15 +5,13 @@ One row per visit, not one write per URL. Whatever becomes of the visit, its URL
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
-from parcahyd.config.schema import HostRule
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.rules.backoff import grown
+from parcahyd.rules.host_rules import host_delays
 from parcahyd.storage.due_urls import DueUrls
 from parcahyd.storage.errand_rows import ErrandRows
 from parcahyd.storage.held_documents import HeldDocuments
@@ -257,7 +255,7 @@ class Leases:
         spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
         anything is spared for longer each time: a page that kills workers must not keep on doing so."""
         work = self._state.work
-        host_delay = self._host_delay()
+        host_delay = host_delays(work)
         address_until = now + work.address_delay
         spared: dict[str, float] = {}
         rows = []
@@ -275,17 +273,6 @@ class Leases:
         self._writer.many(self._orphan, rows)
         self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
         self._sites.settle([row[3] for row in rows])
-
-    def _host_delay(self) -> Callable[[str, int], float]:
-        """The delay of a host on a port, as settings have it."""
-        work = self._state.work
-        if not work.Host:
-            return lambda _host, _port: work.HostDelay
-        from parcahyd.rules.host_rules import HostRules  # Most crawls have no rules for single hosts.
-
-        plain = tuple([HostRule(Pattern=rule.Pattern, Delay=rule.Delay) for rule in work.Host])  # Secrets are not needed here.
-        rules = HostRules(msgspec.structs.replace(work, Host=plain, Proxy=""), {})
-        return lambda host, port: rules.of(host, port).delay
 
     def note(self, record: PauseRecord) -> None:
         self._pauses.note(record)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
+from parcahyd.rules.host_rules import host_delays
 
 
 class Clock:
@@ -126,11 +128,24 @@ def test_a_worker_that_is_gone_gives_its_visits_back_after_a_full_delay() -> Non
     bench.manager.run()
     worker = bench.worker_of(1)
     assert worker is not None
-    assert bench.manager.worker_gone(worker, 1.0, 0.1) == (1,)
+    assert bench.manager.worker_gone(worker, lambda _host, _port: 1.0, 0.1) == (1,)
     bench.put(2, "a.example", "192.0.2.1")
     bench.manager.run()
     assert bench.assignment(2).host_not_before == 1001.0
     assert bench.assignment(2).address_not_before == 1000.1
+
+
+def test_each_host_of_a_worker_that_is_gone_waits_its_own_delay() -> None:
+    bench = Bench(workers=1)
+    bench.put(1, "slow.example", "192.0.2.1")
+    bench.put(2, "quick.example", "192.0.2.2")
+    bench.manager.run()
+    delays = host_delays(WorkConf(HostDelay=1.0, Host=(HostRule(Pattern="slow.*", Delay=30.0),)))
+    assert bench.manager.worker_gone(0, delays, 0.1) == (1, 2)
+    bench.put(3, "slow.example", "192.0.2.1")
+    bench.put(4, "quick.example", "192.0.2.2")
+    bench.manager.run()
+    assert [bench.assignment(visit).host_not_before for visit in (3, 4)] == [1030.0, 1001.0]
 
 
 def test_max_pages_is_shared_out_never_exceeded_and_used_up() -> None:
