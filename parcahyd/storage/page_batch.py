@@ -331,7 +331,7 @@ class PageBatch:
             page = packed.page
             site, below = page.site, page.depth + 1
             sightings += [(site, key_of(path), path, below, 0, "", False) for path in page.internal]
-            if not self._state.is_ahead(page.visit, below, page.external):
+            if not self._state.is_told(page.visit, below, page.external):
                 outside += [(url, below, 0, False, "") for url in page.external]
             for word, text in page.refused:
                 if text.startswith("/"):

@@ -8,10 +8,10 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.schedule import Revisits
 
-__all__ = ["MOST_AHEAD", "RunState"]
+__all__ = ["MOST_TOLD", "RunState"]
 
-MOST_AHEAD = 200_000
-"""Links that are remembered because they are stored ahead of their pages. What is forgotten is only looked at once more."""
+MOST_TOLD = 200_000
+"""Links that are remembered because they will be told once more. What is forgotten is only looked at again."""
 
 _VISITS_OF_A_RUN = 2**32
 
@@ -33,12 +33,13 @@ class RunState:
         """Open visits whose address did not answer."""
         self.fruitful: set[int] = set()
         """Open visits that brought something."""
-        self._ahead: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
-        """By open visit: links to other sites, with their depth, that are stored and whose pages are still to come.
+        self._told: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
+        """By open visit: links to other sites, with their depth, that are stored and will come again. A page's links come
+        twice, by themselves and with the page; either may be stored first.
 
         Those that a bundle told of are in no page as they are here, and stay until there is no more room.
         """
-        self._links_ahead = 0
+        self._links_told = 0
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
@@ -49,7 +50,7 @@ class RunState:
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()
-        self._forget_ahead()
+        self._forget_told()
         self._given = 0
 
     def new_visit(self) -> int:
@@ -57,40 +58,33 @@ class RunState:
         self._given += 1
         return self.run * _VISITS_OF_A_RUN + self._given
 
-    def keep_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
-        """Notes that these links to other sites are stored ahead of the page that they stand in."""
-        if self._links_ahead + len(urls) > MOST_AHEAD:
-            self._forget_ahead()
-        ahead = self._ahead.setdefault(visit, set())
-        before = len(ahead)
-        ahead.add((depth, urls))
-        if len(ahead) > before:
-            self._links_ahead += len(urls)
+    def is_told(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
+        """Whether these links to other sites are stored already, so that nothing of them is left to do."""
+        return not urls or (depth, urls) in self._told.get(visit, ())
 
-    def is_ahead(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
-        """Whether a page's links to other sites are stored already, so that nothing of them is left to do."""
-        return not urls or (depth, urls) in self._ahead.get(visit, ())
-
-    def caught_up(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
-        """Forgets links whose page is stored, too."""
-        ahead = self._ahead.get(visit)
-        if not ahead or not urls:
+    def told(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
+        """Notes that links to other sites are stored, and forgets them when they were told for the second time."""
+        if not urls:
             return
-        before = len(ahead)
-        ahead.discard((depth, urls))
-        if len(ahead) < before:
-            self._links_ahead -= len(urls)
+        if self.is_told(visit, depth, urls):
+            self._told[visit].remove((depth, urls))
+            self._links_told -= len(urls)
+            return
+        if self._links_told + len(urls) > MOST_TOLD:
+            self._forget_told()
+        self._told.setdefault(visit, set()).add((depth, urls))
+        self._links_told += len(urls)
 
-    def _forget_ahead(self) -> None:
-        self._ahead.clear()
-        self._links_ahead = 0
+    def _forget_told(self) -> None:
+        self._told.clear()
+        self._links_told = 0
 
     def close(self, visits: Iterable[int]) -> None:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
             self.fruitful.discard(visit)
-            self._links_ahead -= sum(len(urls) for _, urls in self._ahead.pop(visit, ()))
+            self._links_told -= sum(len(urls) for _, urls in self._told.pop(visit, ()))
 
     @property
     def max_depth(self) -> int:

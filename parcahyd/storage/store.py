@@ -211,12 +211,21 @@ class Store:
             self._seeds.add(seeds, now)
 
     def store_extern(self, batch: Sequence[ExternRecord], now: float) -> Written:
-        """ExternLQ: links to other sites ahead of the pages they stand in. Repetition changes nothing."""
-        current = [record for record in batch if record.visit in self._state.visits]
+        """ExternLQ: links to other sites, most of them ahead of the pages they stand in. Repetition changes nothing."""
+        state = self._state
+        current = [record for record in batch if record.visit in state.visits]
         written = Written(late=len(batch) - len(current))
+        new = [record for record in current if not state.is_told(record.visit, record.depth, record.urls)]
+        if new:
+            self._see_extern(new, written, now)
+        for record in current:
+            state.told(record.visit, record.depth, record.urls)
+        return written
+
+    def _see_extern(self, records: Sequence[ExternRecord], written: Written, now: float) -> None:
         self._sites.take_woken()  # What others woke, they told.
         with self._writer.transaction():
-            seen = [(url, split(url), record.depth) for record in current for url in record.urls]
+            seen = [(url, split(url), record.depth) for record in records for url in record.urls]
             found = self._sites.find(parts[:3] for _, parts, _ in seen)
             sightings: list[Sighting] = []
             for url, parts, depth in seen:
@@ -226,9 +235,6 @@ class Store:
             ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
             written.found = self._urls.see(ledger, sightings, now)
         written.woken = self._sites.take_woken()
-        for record in current:
-            self._state.keep_ahead(record.visit, record.depth, record.urls)
-        return written
 
     def store_documents(self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | ErrandRecord], now: float) -> Written:
         """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
@@ -248,7 +254,7 @@ class Store:
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)
-            self._state.caught_up(page.visit, page.depth + 1, page.external)
+            self._state.told(page.visit, page.depth + 1, page.external)
         return written
 
     def store_bad(self, batch: Sequence[BadRecord], now: float) -> Written:  # noqa: ARG002 (every batch has its time)

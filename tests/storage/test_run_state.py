@@ -1,4 +1,4 @@
-"""What the store remembers of links that were stored ahead of their page."""
+"""What the store remembers of links to other sites, which are told twice: by themselves and with their page."""
 
 from __future__ import annotations
 
@@ -7,49 +7,46 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import ExternRecord
-from parcahyd.storage.run_state import MOST_AHEAD, RunState
+from parcahyd.storage.run_state import MOST_TOLD, RunState
 from tests.storage.desk import Desk
 
 A = "http://a.example"
 LINKS = ("http://b.example/1", "http://c.example/")
 
 
-def test_links_are_ahead_until_their_page_is_stored_or_its_visit_is_over() -> None:
+def test_links_are_told_until_they_come_again_or_their_visit_is_over() -> None:
     state = RunState()
-    state.keep_ahead(1, 2, LINKS)
-    state.keep_ahead(1, 2, LINKS[:1])
-    state.keep_ahead(4, 2, LINKS)
-    assert state.is_ahead(1, 2, LINKS)
-    assert not state.is_ahead(1, 1, LINKS), "a shorter way may change something"
-    assert not state.is_ahead(2, 2, LINKS)
-    assert state.is_ahead(2, 2, ()), "where there are none, nothing is left to do"
-    state.caught_up(1, 2, LINKS)
-    state.caught_up(2, 2, LINKS)
-    assert not state.is_ahead(1, 2, LINKS)
+    state.told(1, 2, LINKS)
+    state.told(1, 2, LINKS[:1])
+    state.told(4, 2, LINKS)
+    assert state.is_told(1, 2, LINKS)
+    assert not state.is_told(1, 1, LINKS), "a shorter way may change something"
+    assert not state.is_told(2, 2, LINKS)
+    assert state.is_told(2, 2, ()), "where there are none, nothing is left to do"
+    state.told(1, 2, LINKS)
+    assert not state.is_told(1, 2, LINKS)
     state.close([1])
-    assert not state.is_ahead(1, 2, LINKS[:1])
+    assert not state.is_told(1, 2, LINKS[:1])
     state.start(2, WorkConf(), 0.0)
-    assert not state.is_ahead(4, 2, LINKS)
+    assert not state.is_told(4, 2, LINKS)
 
 
-def test_no_more_links_are_ahead_than_there_is_room_for() -> None:
+def test_no_more_links_are_kept_than_there_is_room_for() -> None:
     state = RunState()
-    half = tuple(f"http://b.example/{number}" for number in range(MOST_AHEAD // 2))
-    for visit in range(10):  # Those of visits that are over, or whose pages are stored, take no room.
-        state.keep_ahead(visit, 1, half)
-        state.keep_ahead(visit, 1, half)
-        state.keep_ahead(visit, 1, half[1:])
-        state.caught_up(visit, 1, half[1:])
-        state.caught_up(visit, 1, half[1:])
-        assert state.is_ahead(visit, 1, half)
+    half = tuple(f"http://b.example/{number}" for number in range(MOST_TOLD // 2))
+    for visit in range(10):  # Those of visits that are over, or that came twice, take no room.
+        state.told(visit, 1, half)
+        state.told(visit, 1, half[1:])
+        state.told(visit, 1, half[1:])
+        assert state.is_told(visit, 1, half)
         state.close([visit])
-    state.keep_ahead(11, 1, half)
-    state.keep_ahead(12, 1, half)
-    assert state.is_ahead(11, 1, half)
-    state.keep_ahead(12, 2, LINKS)
-    assert not state.is_ahead(11, 1, half)
-    assert not state.is_ahead(12, 1, half)
-    assert state.is_ahead(12, 2, LINKS)
+    state.told(11, 1, half)
+    state.told(12, 1, half)
+    assert state.is_told(11, 1, half)
+    state.told(12, 2, LINKS)
+    assert not state.is_told(11, 1, half)
+    assert not state.is_told(12, 1, half)
+    assert state.is_told(12, 2, LINKS)
 
 
 def test_what_is_ahead_is_not_looked_at_again(desk: Desk) -> None:
@@ -65,6 +62,19 @@ def test_what_is_ahead_is_not_looked_at_again(desk: Desk) -> None:
 
     desk.write(desk.page(pair))
     assert statements("/plain") == statements("/ahead", *LINKS) < statements("/behind", "http://d.example/")
+
+
+def test_what_came_with_its_page_is_not_looked_at_again(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert desk.write(desk.page(pair, external=LINKS)).found == 2
+    before = desk.statements
+    assert desk.store.store_extern([ExternRecord(pair.visit, 1, LINKS)], desk.now).found == 0
+    assert desk.statements == before
+    nearer = ExternRecord(pair.visit, 0, LINKS[:1])
+    desk.store.store_extern([nearer], desk.now)
+    assert desk.statements > before, "another depth is another telling"
 
 
 def test_links_whose_transaction_failed_come_with_their_page(desk: Desk) -> None:
