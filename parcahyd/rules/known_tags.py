@@ -76,11 +76,11 @@ class KnownTags(dict[bytes, bytes]):
         if _IS_PLAIN(raw):
             href = raw[1:].decode("ascii")
             if "&" in href:
-                href = unescape(href)
+                href = _meant(href)
             key = f"a\t{href}\n".encode()
             self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, (), ()))
         else:
-            key = self._key(raw, _found_in_link(raw) or _found_in(raw))
+            key = self._key(raw, _found_in_link(raw) or _found_in_anchor(raw) or _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
             self[raw] = key
         elif key or raw in self.hollow:
@@ -101,6 +101,15 @@ class KnownTags(dict[bytes, bytes]):
 
 
 _IS_PLAIN = re.compile(rb"\"[!-~]{1,1000}").fullmatch
+_MEANINGS = {"amp": "&"} | {f"#{number}": chr(number) for number in range(33, 127)}
+
+
+def _meant(href: str) -> str:
+    """A reference without the character references that the scanner lets stand in one, in a third of `unescape`'s time."""
+    first, *others = href.split("&")
+    return first + "".join([_MEANINGS[name] + rest for name, _, rest in [other.partition(";") for other in others]])
+
+
 _HANGING = frozenset(("", "?"))
 
 
@@ -114,9 +123,10 @@ def lines_of(sink: Sink) -> bytes:
     return ("\n".join(sink.lines) + "\n").encode("utf-8", "replace") if sink.lines else b""
 
 
+_PLAIN_HREF = r'href="([!$%\'-~]{1,1000})"'
 # A link of the commonest form, as generators write it on every page with another title: `rel="next" title="..." href="..."`.
-_ABOUT = rb'(?: (?:title|type|hreflang)="[^"]*+")*+'
-_PLAIN_LINK = re.compile(rb'link rel="([a-z]+)"' + _ABOUT + rb' href="([!$%\'-~]{1,1000})"' + _ABOUT + rb" ?/?").fullmatch
+_ABOUT = r'(?: (?:title|type|hreflang)="[^"]*+")*+'
+_PLAIN_LINK = re.compile(rf'link rel="([a-z]+)"{_ABOUT} {_PLAIN_HREF}{_ABOUT} ?/?'.encode()).fullmatch
 _READ_CLOSELY = frozenset(EMBEDDED_RELATIONS) | TABLE_RELATIONS
 
 
@@ -129,6 +139,25 @@ def _found_in_link(raw: bytes) -> Found | None:
     kind = FOLLOWED_RELATIONS.get(relation)
     line = f"{kind or 'link'}\t{href}\n".encode()
     return _new_found(((href,) if kind else (), (), line, bool(kind) and href[0] == "?", None, False, (), ()))
+
+
+# An anchor that has a relation beside its reference: `nofollow` to the source of each page, `noopener` to other sites.
+_SPACE = r"[\t\n\f\r ]++"
+_BESIDE = rf'(?:{_SPACE}(?:class|title|target|id)="[^"]*+")*+'
+_RELATION = r'rel="([a-z ]++)"'
+_IN_ANY_ORDER = f"{_PLAIN_HREF}{_BESIDE}{_SPACE}{_RELATION}|{_RELATION}{_BESIDE}{_SPACE}{_PLAIN_HREF}"
+_PLAIN_ANCHOR = re.compile(f"a{_BESIDE}{_SPACE}(?:{_IN_ANY_ORDER}){_BESIDE}(?:{_SPACE})?".encode()).fullmatch
+
+
+def _found_in_anchor(raw: bytes) -> Found | None:
+    """What `_found_in` gives, for anchors of that form."""
+    anchor = _PLAIN_ANCHOR(raw)
+    if anchor is None:
+        return None
+    href = (anchor[1] or anchor[4]).decode()
+    if b"nofollow" in (anchor[2] or anchor[3]).split():
+        return _new_found(((), (), f"a\t{href}\trel=nofollow\n".encode(), False, None, False, (), ()))
+    return _new_found(((href,), (), f"a\t{href}\n".encode(), href[0] == "?", None, False, (), ()))
 
 
 def _found_in(raw: bytes) -> Found:

@@ -98,6 +98,44 @@ def test_keys_say_what_the_tree_says(markup: str) -> None:
     _same_as_the_tree(markup)
 
 
+@pytest.mark.parametrize("number", [number for number in range(33, 127) if number != ord("#")])
+def test_references_to_characters_mean_what_they_mean_to_the_tree(number: int) -> None:
+    _same_as_the_tree(f'<a href="x&#{number};y?a&amp;b&#{number};">')
+
+
+_ATTRIBUTES = st.sampled_from(
+    (
+        ' href="x"',
+        ' href="?x"',
+        ' href=""',
+        ' href="y#z"',
+        ' href="a&amp;b"',
+        ' href=" x "',
+        " href=x",
+        ' HREF="x"',
+        ' rel="nofollow"',
+        ' rel="noopener noreferrer"',
+        ' rel="ugc nofollow"',
+        ' rel="NoFollow"',
+        ' rel="nofollowed"',
+        ' rel=""',
+        ' class="c"',
+        '\n   title="t > u"',
+        ' target="_blank"',
+        ' id="i"',
+        ' xlink:href="w"',
+        " download",
+        " ",
+    )
+)
+
+
+@settings(max_examples=600)
+@given(st.lists(st.lists(_ATTRIBUTES, max_size=5).map("".join), min_size=1, max_size=3))
+def test_anchors_are_read_as_the_tree_reads_them(anchors: list[str]) -> None:
+    _same_as_the_tree("".join(f"<a{attributes}></a>" for attributes in anchors))
+
+
 @pytest.mark.parametrize("form", ["form", "FORM", "Form"])
 def test_a_form_within_a_form_is_left_to_the_tree(form: str) -> None:
     tags = scan(f'<{form} action="x"><a href="y"><form action="z"></form></{form}>'.encode())
