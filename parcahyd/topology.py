@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from parcahyd.core.progress import Observer
     from parcahyd.pipeline.crawl_worker import CrawlWorker
     from parcahyd.processes.coordinator import CoordinatorBoxes, CoordinatorHost
+    from parcahyd.processes.crates import Prepared
     from parcahyd.processes.crawl_worker import CrawlWorkerHost
-    from parcahyd.processes.update_database import Prepared, UpdateBoxes, UpdateDatabaseHost
+    from parcahyd.processes.update_database import UpdateBoxes, UpdateDatabaseHost
     from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["crawl", "join_coordinator", "join_crawl_worker", "join_update_database"]
@@ -134,7 +135,7 @@ def join_update_database(configuration: Configuration, host: UpdateDatabaseHost)
     from parcahyd.processes.update_database import UpdateBoxes
 
     signals = SignalBoard()
-    document_buffer: DocumentBuffer[Prepared] = DocumentBuffer(host.prepare)
+    document_buffer: DocumentBuffer[Prepared] = DocumentBuffer(host.packers.prepare)
     update_database: UpdateDatabase[Prepared] = UpdateDatabase(
         document_buffer,
         host.writer,

@@ -1,24 +1,24 @@
 """Update Database's process: the only one that writes.
 
-The event loop reads every channel and keeps the buffer; one thread owns the database connection; a few more compress and
-fingerprint documents while they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
+The event loop reads every channel and keeps the buffer; one thread owns the database connection; a few more pack pages while
+they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
 """
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import msgspec
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
-from parcahyd.core.buffer import BufferQueue, Written, charge
+from parcahyd.core.buffer import charge
 from parcahyd.core.errors import StoreFailed, UserMistake
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import (
     Assigned,
     Begin,
@@ -39,20 +39,12 @@ from parcahyd.core.messages import (
     WorkerGone,
     WorkerJoined,
 )
-from parcahyd.core.ports import Clock
-from parcahyd.core.records import (
-    BadRecord,
-    ErrandRecord,
-    ExternRecord,
-    PageRecord,
-    PauseRecord,
-    SiteRecord,
-    UnchangedRecord,
-    VisitOver,
-)
+from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
+from parcahyd.processes.crates import Packers, Prepared
+from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
@@ -61,24 +53,12 @@ from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
 from parcahyd.runtime.shelf import Window
-from parcahyd.runtime.thread_crew import Outcome, ThreadCrew
 
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop
-    from parcahyd.storage.packed import PackedPage
-    from parcahyd.storage.store import Store
-
-__all__ = ["Prepared", "UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
+__all__ = ["UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
 
 _COORDINATOR = -1
 """The coordinator as a sender of records; it needs no credit."""
-
-_PACKERS = 2
-_MOMENT = 0.25
-_MANY = 50
-"""Pages in a moment: at such a rate, fingerprints of texts are left to who asks for near-duplicates."""
 _TELL_EVERY = 0.1
-_POISON_AGAIN = 86400.0
 _FOR_PAGES = (
     "hashlib",
     "isal.isal_zlib",
@@ -94,67 +74,6 @@ _FOR_PAGES = (
 """What the first page needs and the first request does not."""
 
 
-_Done = Callable[[Written | Exception], None]
-
-
-class Crate:
-    """Pages that arrived together and are compressed together, once, in a thread of their own."""
-
-    __slots__ = ("packed", "pages")
-
-    def __init__(self) -> None:
-        self.pages: list[PageRecord] = []
-        self.packed: Outcome[list[PackedPage]] | None = None
-
-    def page(self, number: int) -> PackedPage:
-        """A page of the crate, packed; waits for that if it is still under way."""
-        assert self.packed is not None  # noqa: S101 - a crate is on its way before anything else happens
-        return self.packed.result()[number]
-
-
-class Haste:
-    """Whether pages arrive so quickly that what can be done later had better be."""
-
-    def __init__(self) -> None:
-        self._since = 0.0
-        self._pages = 0
-        self._before = 0
-
-    def is_in(self, pages: int, now: float) -> bool:
-        """So many pages have arrived now."""
-        if now - self._since > _MOMENT:
-            self._before = self._pages if now - self._since < 2 * _MOMENT else 0
-            self._since, self._pages = now, 0
-        self._pages += pages
-        return max(self._pages, self._before) > _MANY
-
-
-class Prepared:
-    """A record in the buffer; a page has its place in a crate."""
-
-    __slots__ = ("_crate", "_number", "_record")
-
-    def __init__(self, record: BufferRecord | None, crate: Crate | None = None, number: int = 0) -> None:
-        self._record = record
-        self._crate = crate
-        self._number = number
-
-    @property
-    def record(self) -> BufferRecord:
-        """The record; of a page, without its bytes."""
-        if self._crate is not None:
-            return self._crate.page(self._number).page
-        assert self._record is not None  # noqa: S101 - what is in no crate is here
-        return self._record
-
-    def document(self) -> PackedPage | UnchangedRecord | SiteRecord | ErrandRecord:
-        """A record of DocURLQ as the store takes it; waits for the compression if it is still under way."""
-        if self._crate is not None:
-            return self._crate.page(self._number)
-        assert isinstance(self._record, UnchangedRecord | SiteRecord | ErrandRecord)  # noqa: S101 - nothing else is in DocURLQ
-        return self._record
-
-
 class UpdateBoxes(msgspec.Struct, frozen=True):
     """The boxes of this process."""
 
@@ -166,9 +85,8 @@ class UpdateBoxes(msgspec.Struct, frozen=True):
 class UpdateDatabaseHost(Protocol):
     """What the buffer and Update Database ask of their process."""
 
+    packers: Packers
     writer: DatabaseThread
-
-    def prepare(self, record: BufferRecord) -> Prepared: ...
 
     def grant_credit(self, credit: dict[int, int]) -> None: ...
 
@@ -177,89 +95,6 @@ class UpdateDatabaseHost(Protocol):
     def send_trouble(self, sentence: str) -> None: ...
 
     def later(self, seconds: float, then: Callable[[], None]) -> None: ...
-
-
-class DatabaseThread:
-    """The one thread that uses the database; answers come back on the event loop, in order."""
-
-    def __init__(self, loop: EventLoop, clock: Clock) -> None:
-        self._loop = loop
-        self._clock = clock
-        self._thread = ThreadCrew(1, "database")
-        self.store: Store | None = None
-
-    def call(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
-        """Run `work` in the thread, then `done` with its result or what it raised."""
-        self._thread.call(work, partial(self._loop.call_soon_threadsafe, done))
-
-    def write(self, queue: BufferQueue, items: Sequence[Prepared], done: _Done) -> None:
-        self._write(lambda: self._store_batch(queue, items), done)
-
-    def write_poison(self, _queue: BufferQueue, item: Prepared, done: _Done) -> None:
-        """Store as `failed` what cannot be stored; what is neither a document nor a bad URL is given up."""
-        self._write(lambda: self._store_poison(item.record), done)
-
-    def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: _Done) -> None:
-        self._write(lambda: self._release(over, abandoned), done)
-
-    def _write(self, work: Callable[[], Written], done: _Done) -> None:
-        def written(result: Written | None, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
-                done(error)
-            elif error is not None:
-                raise error  # A bug: the process ends with a traceback, and the run with it.
-            else:
-                done(result or Written())
-
-        self.call(work, written)
-
-    def _store_batch(self, queue: BufferQueue, items: Sequence[Prepared]) -> Written:
-        store, now = self.opened(), self._clock.now()
-        if queue is BufferQueue.EXTERN:
-            return store.store_extern([item.record for item in items if isinstance(item.record, ExternRecord)], now)
-        if queue is BufferQueue.BAD:
-            return store.store_bad([item.record for item in items if isinstance(item.record, BadRecord)], now)
-        return store.store_documents([item.document() for item in items], now)
-
-    def _store_poison(self, record: BufferRecord) -> Written:
-        now = self._clock.now()
-        if isinstance(record, BadRecord):
-            return self.opened().store_bad([msgspec.structs.replace(record, detail="")], now)
-        if isinstance(record, PageRecord):
-            return self.opened().store_bad([_failed(record, now)], now)
-        return Written()
-
-    def _release(self, over: Sequence[VisitOver], abandoned: Sequence[int]) -> Written:
-        store, now = self.opened(), self._clock.now()
-        if over:
-            store.release(over, now)
-        if abandoned:
-            store.abandon(abandoned, now)
-        return Written()
-
-    def opened(self) -> Store:
-        if self.store is None:
-            raise StoreFailed("the database is not open")
-        return self.store
-
-
-def _failed(page: PageRecord, now: float) -> BadRecord:
-    return BadRecord(
-        visit=page.visit,
-        site=page.site,
-        key=page.key,
-        path=page.path,
-        depth=page.depth,
-        hops=page.hops,
-        seed=page.seed,
-        at=now,
-        state=int(State.FAILED),
-        reason=Reason.STORE.word,
-        due_at=now + _POISON_AGAIN,
-        tries=1,
-        status=page.status,
-        address=page.address,
-    )
 
 
 class UpdateDatabaseProcess:
@@ -276,9 +111,7 @@ class UpdateDatabaseProcess:
         self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
         self.writer = DatabaseThread(self._loop, self._clock)
-        self._packers = ThreadCrew(_PACKERS, "packer")
-        self._crate = Crate()
-        self._haste = Haste()
+        self.packers = Packers(self._clock)
         self._for_pages = IdleImports(self._loop, _FOR_PAGES)
         self._lock: int | None = None
         self._configuration: Configuration | None = None
@@ -306,13 +139,6 @@ class UpdateDatabaseProcess:
         return 0
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
-
-    def prepare(self, record: BufferRecord) -> Prepared:
-        if not isinstance(record, PageRecord):
-            return Prepared(record)
-        pages = self._crate.pages
-        pages.append(record)
-        return Prepared(None, self._crate, len(pages) - 1)
 
     def grant_credit(self, credit: dict[int, int]) -> None:
         for sender, size in credit.items():
@@ -496,25 +322,10 @@ class UpdateDatabaseProcess:
         self.writer.call(pause, paused)
 
     def _arrived(self, window: Window) -> None:
-        """Everything that came together is in the buffer: its pages go to be packed, some where they lie behind the window."""
+        """Everything that came together is in the buffer: its pages go to be packed."""
         if self._boxes is None or self._configuration is None:
             return
-        crate = self._crate
-        if crate.pages:
-            work = self._configuration.work
-            self._crate = Crate()
-            crate.packed = self._packers.submit(
-                partial(
-                    _packed,
-                    crate.pages,
-                    window,
-                    work.CompressionLevel,
-                    work.KeepLinks,
-                    work.Summaries != "none",
-                    work.Similarity and not self._haste.is_in(len(crate.pages), self._clock.monotonic()),
-                    work.MergeMode == "eager",
-                )
-            )
+        self.packers.pack(window, self._configuration.work)
         if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
@@ -559,12 +370,6 @@ class UpdateDatabaseProcess:
                 _end_now()  # The system clears this process away while the coordinator tells its summary.
 
         self.writer.call(finish, done)
-
-
-def _packed(pages: list[PageRecord], *how: Any) -> list[PackedPage]:
-    from parcahyd.storage.packing import pack_all  # See `_FOR_PAGES`.
-
-    return pack_all(pages, *how)
 
 
 def _end_now() -> None:
