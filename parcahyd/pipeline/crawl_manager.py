@@ -78,7 +78,6 @@ class CrawlManager:
         self._clock = clock
         self._assign = assign
         self._argument_url = argument_url
-        self._open_sites = open_sites
         self._visit_pages = visit_pages
         self._pages_left = max_pages
         self._shares = Shares(host_share)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["DISTRUST", "LastmodTrust", "Said", "said"]
+__all__ = ["LastmodTrust", "Said", "said"]
 
 _DAY = 86_400.0
 _ZONES_BEHIND = 12 * 3600.0
@@ -112,7 +112,3 @@ class LastmodTrust(NamedTuple):
         if sum(self) <= _MEMORY:
             return self
         return LastmodTrust(self.foretold // 2, self.false_alarms // 2, (self.missed + 1) // 2)
-
-
-DISTRUST = LastmodTrust()
-"""Where trust begins."""

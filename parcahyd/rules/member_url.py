@@ -3,33 +3,24 @@
 A canonical URL has no fragment and a fragment is never sent to a server (RFC 9110, section 4.2.5; RFC 3986, section 3.5), so no
 link leads to such a URL and no server serves another document under it; without the fragment, it is the archive's own.
 A fragment is also what it should be: it names a part of the resource that the rest of the URL names.
-
-A relative reference within a member means another member, all of which are documents already; only absolute ones lead on.
 """
 
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from parcahyd.core.documents import MAX_NAME
 
-__all__ = ["clean_name", "leads_out", "member_url", "split_member_url"]
+__all__ = ["clean_name", "member_url"]
 
 _MARK = "#!/"
 _DRIVE = re.compile(r"[A-Za-z]:")
-_ABSOLUTE = re.compile(r"[\x00-\x20]*+(?:[A-Za-z][A-Za-z0-9+.-]*+:|//)").match
 
 
 def member_url(archive: str, name: str) -> str:
     """The URL of the member with that (clean) name in the archive with that canonical URL."""
     return f"{archive}{_MARK}{quote(name, safe='/!$&()*+,;=:@~')}"
-
-
-def split_member_url(url: str) -> tuple[str, str]:
-    """The archive's URL and the member's name; the name is empty where the URL is not a member's."""
-    archive, mark, name = url.partition(_MARK)
-    return (archive, unquote(name)) if mark else (url, "")
 
 
 def clean_name(raw: str) -> str:
@@ -45,8 +36,3 @@ def clean_name(raw: str) -> str:
     if parts and _DRIVE.fullmatch(parts[0]):
         del parts[0]
     return "/".join(parts)
-
-
-def leads_out(href: str) -> bool:
-    """Whether a reference within a member leads out of the archive."""
-    return _ABSOLUTE(href) is not None

@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
-from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.freshness import expected_age
 from parcahyd.refresh.schedule import Revisits
 from parcahyd.storage.histories import History, rate_of
@@ -16,7 +15,7 @@ from parcahyd.storage.reader import Reader
 from parcahyd.storage.report_records import FreshnessReport
 from parcahyd.storage.tables import sites, urls
 
-__all__ = ["history_of", "read_freshness", "what_is_known"]
+__all__ = ["history_of", "read_freshness"]
 
 _PAGE = 5000
 
@@ -59,8 +58,3 @@ def read_freshness(reader: Reader, work: WorkConf, now: float) -> FreshnessRepor
 def history_of(row: Any) -> History:
     """The history in a row of `urls`."""
     return History._make(getattr(row, name) for name in History._fields)
-
-
-def what_is_known(row: Any, work: WorkConf) -> ChangeRate | None:
-    """What is known of the rate of change of a row of `urls`; None where it was never checked again."""
-    return rate_of(history_of(row), Revisits(work).guess)

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.refresh.lastmod import DISTRUST, LastmodTrust, Said, said
+from parcahyd.refresh.lastmod import LastmodTrust, Said, said
 
 DAY = 86_400.0
 NOON = 1_714_564_800.0  # 2024-05-01T12:00:00Z
 MIDNIGHT = NOON - DAY / 2
 
 COUNTS = st.integers(0, 127)
+DISTRUST = LastmodTrust()
+"""Where trust begins."""
 TRUSTS = st.builds(LastmodTrust, COUNTS, COUNTS, COUNTS).filter(lambda trust: sum(trust) <= 127)
 MOMENTS = st.floats(6e8, 4e9)
 

@@ -8,6 +8,8 @@ __all__ = ["SITEMAP_LEVELS", "SitemapPaths"]
 
 SITEMAP_LEVELS = 3
 """An index of indexes of sitemaps; the protocol knows two levels."""
+_MAX_SITEMAPS = 500
+"""An index may invent new ones with every answer."""
 
 
 class SitemapPaths:
@@ -24,11 +26,9 @@ class SitemapPaths:
 
     def note(self, urls: Iterable[str | None]) -> list[str]:
         """Takes canonical URLs; gives the paths of this site among them that are new."""
-        from parcahyd.rules.sitemap_walk import MAX_SITEMAPS  # Most sites name no sitemap.
-
         new = []
         for url in urls:
-            if url is not None and url.startswith(self._prefix) and len(self._paths) < MAX_SITEMAPS:
+            if url is not None and url.startswith(self._prefix) and len(self._paths) < _MAX_SITEMAPS:
                 path = url[len(self._prefix) - 1 :]
                 if path not in self._paths:
                     self._paths.add(path)
