@@ -33,7 +33,6 @@ class SeedRows:
         self._mark = writer.statements["seed_rows.mark"]
         self._ask_again = writer.statements["seed_rows.ask_again"]
         self._origins = writer.statements["seed_rows.origins"]
-        self._count = writer.statements["seed_rows.count"]
 
     def add(self, addresses: Iterable[str], now: float) -> None:
         """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
@@ -78,10 +77,6 @@ class SeedRows:
         self._keep(
             {target: (found[given[target][:3]][0], f"{begins.get(site, '')}{path}") for site, path, target in redirects}, now
         )
-
-    def count(self) -> int:
-        number: int = self._writer.value(self._count)
-        return number
 
     def _keep(self, wanted: dict[str, tuple[int, str | None]], now: float) -> None:
         present = {url for (url,) in self._writer.rows(self._present, self._writer.lists.bind(list(wanted)))}

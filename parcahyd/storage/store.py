@@ -58,9 +58,6 @@ class RunStart(msgspec.Struct, frozen=True):
     """Those that are still in force."""
     empty: bool
     """The database knows no URL yet: it needs a seed."""
-    seeds: int
-    recovered: int
-    """Visits that a run before left open."""
 
 
 class Store:
@@ -118,17 +115,10 @@ class Store:
         with self._writer.transaction():
             number, changed = self._runs.begin(configuration, now)
             self._state.start(number, configuration.work, now)
-            orphans = self._leases.visited()
-            self._leases.recover(orphans, now, {})
+            self._leases.recover(self._leases.visited(), now, {})
             self._runs.count_pages(now)
             self._runs.apply(changed, now)
-            return RunStart(
-                run=number,
-                pauses=self._leases.pauses_in_force(now),
-                empty=self._urls.is_empty(),
-                seeds=self._seeds.count(),
-                recovered=len(orphans),
-            )
+            return RunStart(number, self._leases.pauses_in_force(now), self._urls.is_empty())
 
     def end_run(self, outcome: str, counts: dict[str, int], now: float) -> None:
         """Closes the run with its final counts."""

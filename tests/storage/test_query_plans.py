@@ -15,7 +15,7 @@ _SORTS_A_FEW = {"document_rows.history", "errand_rows.of_sites", "migrations.our
 
 _ONCE = {
     *("migrations.version", "migrations.update_version", "run_rows.last_settings", "url_rows.any"),
-    *("seed_rows.count", "site_rows.of_seeds", "pause_rows.drop_over", "pause_rows.all"),
+    *("site_rows.of_seeds", "pause_rows.drop_over", "pause_rows.all"),
 }
 """Once in a run, or after a failure: one row, or tables that hold what the user gave and what is being spared."""
 

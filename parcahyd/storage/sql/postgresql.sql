@@ -342,10 +342,6 @@ FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM unnest(CAST(%s AS BIGINT[])) AS each_ids(value));
 
--- seed_rows.count ()
-SELECT count(*) AS count_1
-FROM seeds;
-
 -- histories.of (firsts, seconds)
 SELECT urls.site_id, urls.key, urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM unnest(CAST(%s AS BIGINT[]), CAST(%s AS BIGINT[])) AS pair(site_id, key) JOIN urls ON urls.site_id = pair.site_id AND urls.key = pair.key;

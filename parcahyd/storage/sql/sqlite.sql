@@ -337,10 +337,6 @@ FROM sites
 WHERE sites.id IN (SELECT each_ids.value
 FROM json_each(?) AS each_ids);
 
--- seed_rows.count ()
-SELECT count(*) AS count_1
-FROM seeds;
-
 -- histories.of (pairs)
 SELECT urls.site_id, urls."key", urls.checks, urls.changes, urls.changed_at, urls.first_seen, urls.checked_at, urls.confirmed_at, urls.due_at, urls.change_weight, urls.change_span, urls.change_restless, urls.lastmod, urls.lastmod_read
 FROM (SELECT json_extract(each_pair.value, '$[0]') AS site_id, json_extract(each_pair.value, '$[1]') AS "key"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, func, null, select, true, update
+from sqlalchemy import bindparam, null, select, true, update
 
 from parcahyd.storage.statements.definition import ZERO, Definition, inserting
 from parcahyd.storage.statements.idioms import Idiom
@@ -22,5 +22,4 @@ def definitions(idiom: Idiom) -> dict[str, Definition]:
         "mark": Definition(update(urls).where(*place).values(marks), "site", "place", "text"),
         "ask_again": Definition(update(urls).where(*place).values({**marks, **again}), "now", "site", "place", "text"),
         "origins": Definition(origins.where(sites.c.id.in_(idiom.numbers("ids"))), "ids"),
-        "count": Definition(select(func.count()).select_from(seeds)),
     }
