@@ -27,11 +27,11 @@ from parcahyd.core.records import (
     VisitOver,
 )
 from parcahyd.rules.canonical_url import key_of
-from tests.pipeline.crawl_worker.test_fragments import document, html, stored, tvi
-from tests.pipeline.crawl_worker.test_fragments import table as tvi_of
-from tests.pipeline.crawl_worker.test_tables import linking, robots, text
-from tests.pipeline.crawl_worker.test_tables import table as tol_of
-from tests.pipeline.crawl_worker.test_worker import World, page, redirect
+from tests.pipeline.crawl_worker.linked_pages import linking, robots, text
+from tests.pipeline.crawl_worker.linked_pages import table as tol_of
+from tests.pipeline.crawl_worker.parted_pages import document, html, stored, tvi
+from tests.pipeline.crawl_worker.parted_pages import table as tvi_of
+from tests.pipeline.crawl_worker.world import World, page, redirect
 
 HOSTS = ("site.example", "other.example", "third.example")
 ADDRESSES = ("192.0.2.1", "192.0.2.2")

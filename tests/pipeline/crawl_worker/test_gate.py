@@ -11,7 +11,7 @@ from parcahyd.core.records import BadRecord, DueUrl, PageRecord, Pair, VisitOver
 from parcahyd.pipeline.crawl_worker.gate import Gate
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.traps.holding import Memory
-from tests.pipeline.crawl_worker.test_worker import World, page, redirect
+from tests.pipeline.crawl_worker.world import World, page, redirect
 
 
 def work(**settings: Any) -> WorkConf:

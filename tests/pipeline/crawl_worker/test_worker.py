@@ -3,183 +3,32 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from heapq import heappop, heappush
-from typing import TypeVar
 
-import msgspec
 import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
-    Errand,
-    ErrandRecord,
     ExternRecord,
     PageRecord,
     Pair,
     PauseRecord,
     RobotsFact,
     RobotsStatus,
-    SiteRecord,
     UnchangedRecord,
     VisitOver,
 )
-from parcahyd.formats.expanders import Expanders
-from parcahyd.formats.summarizers import Summarizers
-from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.links import PageLinks, read_links
-from parcahyd.rules.media_type import recognise
+from tests.pipeline.crawl_worker.world import ADDRESS, Answer, World, page, redirect
 
-Record = TypeVar("Record")
-Answer = DownloadResult | Callable[[DownloadRequest], DownloadResult]
-
-ADDRESS = "192.0.2.1"
 _SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)
-
-
-def page(*links: str) -> DownloadResult:
-    body = "".join(f'<a href="{link}">x</a>' for link in links).encode()
-    return DownloadResult(200, (("Content-Type", "text/html"), ("ETag", '"v1"')), b"<!doctype html>" + body)
-
-
-def redirect(target: str, status: int = 301) -> DownloadResult:
-    return DownloadResult(status, (("Location", target),))
-
-
-class Tools:
-    """No plugins beyond the built-in recognizer."""
-
-    def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
-        return recognise(content_type, body)
-
-    @property
-    def summarizers(self) -> Summarizers:
-        return Summarizers((), lambda _: None)
-
-    @property
-    def expanders(self) -> Expanders:
-        return Expanders((), WorkConf(), lambda _: None)
-
-
-class World:
-    """A worker, a clock that jumps from event to event, and a network that answers from a table."""
-
-    schemes = frozenset({"http", "https"})
-
-    def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9) -> None:
-        self.time = 1000.0
-        self.site = site
-        self.records: list[FromWorkerToUpdate] = []
-        self.processed: list[RequestProcessed] = []
-        self.misbehaved: list[str] = []
-        self.asked: list[tuple[float, str]] = []
-        self.requests: list[DownloadRequest] = []
-        self.most_at_once = 0
-        self.duration = 0.5
-        self.peer = ""
-        self.read_aside = 0
-        self._under_way: list[tuple[float, int, Callable[[DownloadResult], None], DownloadRequest]] = []
-        self._wake_at: float | None = None
-        self.worker = CrawlWorker(
-            0,
-            work or WorkConf(HostDelay=0.0),
-            HostRules(work or WorkConf(HostDelay=0.0), {}),
-            self,
-            self,
-            Tools(),
-            credit=credit,
-            emit=self._emit,
-            processed=self.processed.append,
-            misbehaved=self.misbehaved.append,
-            wake=self._wake,
-            aside=self._aside,
-        )
-
-    def _aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
-        """A reading takes a moment, like an answer."""
-        self.read_aside += 1
-
-        def finished(_: DownloadResult) -> None:
-            try:
-                reading = read()
-            except Exception as error:
-                done(None, error)
-            else:
-                done(reading, None)
-
-        request = DownloadRequest("aside", "", 0, (), 0)
-        heappush(self._under_way, (self.time + self.duration, -self.read_aside, finished, request))
-
-    def now(self) -> float:
-        return self.time
-
-    def monotonic(self) -> float:
-        return self.time
-
-    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
-        self.asked.append((self.time, request.url))
-        self.requests.append(request)
-        heappush(self._under_way, (self.time + self.duration, len(self.asked), done, request))
-        self.most_at_once = max(self.most_at_once, len(self._under_way))
-
-    def cancel_all(self) -> None:
-        while self._under_way:
-            heappop(self._under_way)[2](DownloadResult(fault=DownloadFault.CANCELLED))
-
-    def close(self) -> None:
-        pass
-
-    def run(self, until: float = 1e9) -> None:
-        for _ in range(100_000):
-            events = [self._under_way[0][0]] if self._under_way else []
-            if self._wake_at is not None:
-                events.append(self._wake_at)
-            if not events or min(events) > until:
-                return
-            self.time = max(self.time, min(events))
-            if self._under_way and self._under_way[0][0] <= self.time:
-                _, _, done, request = heappop(self._under_way)
-                done(self._answer(request))
-            else:
-                self._wake_at = None
-                self.worker.turn()
-
-    def visit(self, *paths: str, urls: tuple[DueUrl, ...] = (), pages: int = 1000, **facts: object) -> None:
-        pair = Pair(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
-        pair = msgspec.structs.replace(pair, **facts)
-        self.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, pages)])
-        self.run()
-
-    def of(self, kind: type[Record]) -> list[Record]:
-        return [record for record in self.records if isinstance(record, kind)]
-
-    def paths(self) -> list[str]:
-        return [url.removeprefix("http://site.example") for _, url in self.asked]
-
-    def _emit(self, record: FromWorkerToUpdate) -> int:
-        self.records.append(record)
-        return 100
-
-    def _wake(self, at: float) -> None:
-        self._wake_at = at if self._wake_at is None else min(self._wake_at, at)
-
-    def _answer(self, request: DownloadRequest) -> DownloadResult:
-        answer = self.site.get(request.url.removeprefix("http://site.example"), DownloadResult(404))
-        result = answer(request) if callable(answer) else answer
-        result = msgspec.structs.replace(result)
-        if result.fault is None:
-            result.peer = self.peer or request.address
-        return result
 
 
 def test_a_site_is_crawled_whole_each_url_once_and_the_last_record_is_the_visit_s_end() -> None:
@@ -225,81 +74,6 @@ def test_connections_bound_what_is_on_the_wire() -> None:
     world.visit("/")
     assert world.most_at_once == 3
     assert len(world.asked) == 22
-
-
-def test_what_robots_forbids_is_not_asked_for_and_is_recorded() -> None:
-    robots = DownloadResult(200, (), b"User-agent: *\nDisallow: /private\n")
-    world = World({"/robots.txt": robots, "/": page("private/x", "open"), "/open": page()})
-    world.visit("/")
-    assert world.paths() == ["/robots.txt", "/", "/open"]
-    refused = [record for record in world.of(BadRecord) if record.path == "/private/x"]
-    assert [(record.state, record.reason) for record in refused] == [(State.REFUSED, Reason.ROBOTS.word)]
-    facts = [record.robots for record in world.of(SiteRecord)]
-    assert [fact.status for fact in facts if fact] == [RobotsStatus.FOUND]
-
-
-def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
-    world = World({"/": page()})
-    world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 2000.0))
-    assert world.paths() == ["/"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason", "blank", "first_wait"),
-    [
-        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True, 2),
-        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True, 2),
-        (DownloadResult(fault=DownloadFault.TLS), Reason.ROBOTS_UNREACHABLE, True, 30),
-        (DownloadResult(500), Reason.ROBOTS_ERROR, False, 1),
-        (DownloadResult(429), Reason.ROBOTS_ERROR, False, 1),
-    ],
-)
-def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool, first_wait: int) -> None:
-    world = World({"/robots.txt": answer, "/": page(), "/a": page()})
-    world.visit("/", "/a")
-    assert world.paths() == ["/robots.txt"]
-    bad = world.of(BadRecord)
-    assert [(record.path, record.state, record.reason, record.blank_address) for record in bad] == [
-        ("/", State.FAILED, reason.word, blank)
-    ]
-    over = world.of(VisitOver)[0]
-    least = first_wait * WorkConf().RetryDelay
-    assert min(over.not_before, bad[0].due_at) >= world.time + least
-    assert max(over.not_before, bad[0].due_at) <= world.time + 1.3 * least
-    assert over.not_before > world.time
-    assert over.reason == (Reason.ASKED_TO_WAIT if answer.status == 429 else reason).word
-    assert over.addresses == (() if blank else (ADDRESS,))
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_a_robots_that_is_not_there_allows_everything(status: int) -> None:
-    world = World({"/robots.txt": DownloadResult(status), "/": page()})
-    world.visit("/")
-    assert world.paths() == ["/robots.txt", "/"]
-
-
-def test_robots_is_followed_within_its_site_and_becomes_an_errand_beyond_it() -> None:
-    inside = World({"/robots.txt": redirect("/r.txt"), "/r.txt": DownloadResult(200, (), b""), "/": page()})
-    inside.visit("/")
-    assert inside.paths() == ["/robots.txt", "/r.txt", "/"]
-    beyond = World({"/robots.txt": redirect("https://www.site.example/robots.txt"), "/": page()})
-    beyond.visit("/")
-    assert beyond.paths() == ["/robots.txt"]
-    assert [record.errand for record in beyond.of(SiteRecord)] == ["https://www.site.example/robots.txt"]
-
-
-def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
-    world = World({"/robots.txt": redirect("/robots.txt"), "/": page()})
-    world.visit("/")
-    assert world.paths() == ["/robots.txt"] * 6 + ["/"]
-
-
-def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
-    world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
-    world.visit(errands=(Errand(99, "/robots.txt", 1),))
-    assert world.paths() == ["/robots.txt"]
-    answers = world.of(ErrandRecord)
-    assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
 
 
 def test_redirects_are_urls_of_their_own_and_chains_end() -> None:
@@ -460,16 +234,6 @@ def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
     assert [(record.state, record.reason) for record in world.of(BadRecord)] == [(State.REFUSED, Reason.SCHEME.word)]
 
 
-def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
-    """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
-    world = World({})
-    world.visit(scheme="gopher", errands=(Errand(5, "/robots.txt", 1),))
-    assert world.asked == []
-    (record,) = world.of(ErrandRecord)
-    assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
-    assert "serves http, https" in record.robots.detail
-
-
 def test_without_credit_nothing_is_asked_until_some_comes() -> None:
     world = World({"/": page(*map(str, range(20)))}, credit=250)
     world.visit("/")
@@ -515,17 +279,6 @@ def test_embedded_things_are_fetched_only_when_asked_to() -> None:
     assert b"img\ti.png" in plain.of(PageRecord)[0].links
 
 
-def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
-    world = World({"/robots.txt": DownloadResult(500)})
-    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
-    world.worker.stop()
-    world.run()
-    assert world.of(BadRecord) == []
-    assert isinstance(world.records[-1], VisitOver)
-    assert world.worker.open_visits == 0
-
-
 def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=4))
     pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
@@ -538,17 +291,6 @@ def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world.run()
     assert len(world.asked) == asked
     assert world.worker.open_visits == 0
-    assert isinstance(world.records[-1], VisitOver)
-
-
-def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() -> None:
-    world = World({"/robots.txt": redirect("/r/robots.txt"), "/r/robots.txt": page(), "/": page()})
-    world.worker.accept([Assignment(Pair(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)])
-    assert world.paths() == ["/robots.txt"]
-    world.worker.stop()
-    world.run()
-    assert world.paths() == ["/robots.txt"]
-    assert world.of(BadRecord) == []
     assert isinstance(world.records[-1], VisitOver)
 
 

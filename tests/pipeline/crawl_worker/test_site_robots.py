@@ -1,0 +1,130 @@
+"""What a site's robots.txt means for a visit: what is asked for without one, and whose errands are run for others."""
+
+from __future__ import annotations
+
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.records import (
+    Assignment,
+    BadRecord,
+    DueUrl,
+    Errand,
+    ErrandRecord,
+    Pair,
+    RobotsFact,
+    RobotsStatus,
+    SiteRecord,
+    VisitOver,
+)
+from parcahyd.rules.canonical_url import key_of
+from tests.pipeline.crawl_worker.world import ADDRESS, World, page, redirect
+
+
+def test_what_robots_forbids_is_not_asked_for_and_is_recorded() -> None:
+    robots = DownloadResult(200, (), b"User-agent: *\nDisallow: /private\n")
+    world = World({"/robots.txt": robots, "/": page("private/x", "open"), "/open": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/open"]
+    refused = [record for record in world.of(BadRecord) if record.path == "/private/x"]
+    assert [(record.state, record.reason) for record in refused] == [(State.REFUSED, Reason.ROBOTS.word)]
+    facts = [record.robots for record in world.of(SiteRecord)]
+    assert [fact.status for fact in facts if fact] == [RobotsStatus.FOUND]
+
+
+def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
+    world = World({"/": page()})
+    world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 2000.0))
+    assert world.paths() == ["/"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "blank", "first_wait"),
+    [
+        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(fault=DownloadFault.TLS), Reason.ROBOTS_UNREACHABLE, True, 30),
+        (DownloadResult(500), Reason.ROBOTS_ERROR, False, 1),
+        (DownloadResult(429), Reason.ROBOTS_ERROR, False, 1),
+    ],
+)
+def test_no_robots_no_page(answer: DownloadResult, reason: Reason, blank: bool, first_wait: int) -> None:
+    world = World({"/robots.txt": answer, "/": page(), "/a": page()})
+    world.visit("/", "/a")
+    assert world.paths() == ["/robots.txt"]
+    bad = world.of(BadRecord)
+    assert [(record.path, record.state, record.reason, record.blank_address) for record in bad] == [
+        ("/", State.FAILED, reason.word, blank)
+    ]
+    over = world.of(VisitOver)[0]
+    least = first_wait * WorkConf().RetryDelay
+    assert min(over.not_before, bad[0].due_at) >= world.time + least
+    assert max(over.not_before, bad[0].due_at) <= world.time + 1.3 * least
+    assert over.not_before > world.time
+    assert over.reason == (Reason.ASKED_TO_WAIT if answer.status == 429 else reason).word
+    assert over.addresses == (() if blank else (ADDRESS,))
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_a_robots_that_is_not_there_allows_everything(status: int) -> None:
+    world = World({"/robots.txt": DownloadResult(status), "/": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/"]
+
+
+def test_robots_is_followed_within_its_site_and_becomes_an_errand_beyond_it() -> None:
+    inside = World({"/robots.txt": redirect("/r.txt"), "/r.txt": DownloadResult(200, (), b""), "/": page()})
+    inside.visit("/")
+    assert inside.paths() == ["/robots.txt", "/r.txt", "/"]
+    beyond = World({"/robots.txt": redirect("https://www.site.example/robots.txt"), "/": page()})
+    beyond.visit("/")
+    assert beyond.paths() == ["/robots.txt"]
+    assert [record.errand for record in beyond.of(SiteRecord)] == ["https://www.site.example/robots.txt"]
+
+
+def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
+    world = World({"/robots.txt": redirect("/robots.txt"), "/": page()})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt"] * 6 + ["/"]
+
+
+def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
+    world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
+    world.visit(errands=(Errand(99, "/robots.txt", 1),))
+    assert world.paths() == ["/robots.txt"]
+    answers = world.of(ErrandRecord)
+    assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
+
+
+def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
+    """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
+    world = World({})
+    world.visit(scheme="gopher", errands=(Errand(5, "/robots.txt", 1),))
+    assert world.asked == []
+    (record,) = world.of(ErrandRecord)
+    assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
+    assert "serves http, https" in record.robots.detail
+
+
+def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
+    world = World({"/robots.txt": DownloadResult(500)})
+    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
+    world.worker.stop()
+    world.run()
+    assert world.of(BadRecord) == []
+    assert isinstance(world.records[-1], VisitOver)
+    assert world.worker.open_visits == 0
+
+
+def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() -> None:
+    world = World({"/robots.txt": redirect("/r/robots.txt"), "/r/robots.txt": page(), "/": page()})
+    world.worker.accept([Assignment(Pair(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)])
+    assert world.paths() == ["/robots.txt"]
+    world.worker.stop()
+    world.run()
+    assert world.paths() == ["/robots.txt"]
+    assert world.of(BadRecord) == []
+    assert isinstance(world.records[-1], VisitOver)
