@@ -15,7 +15,7 @@ from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
-from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.parameters import Canon
 from parcahyd.storage.document_rows import DocumentRows
 from parcahyd.storage.histories import Histories, History, rate_of
@@ -26,7 +26,7 @@ from parcahyd.storage.plain_text import plain, validator
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.url_rows import Ledger, Sighting, UrlRows
+from parcahyd.storage.url_rows import Ledger, SeenUrl, Sighting, UrlRows
 from parcahyd.storage.version_rows import Lesson, Version, VersionRows
 from parcahyd.storage.writer import Writer
 
@@ -326,7 +326,7 @@ class PageBatch:
         """Every URL that the pages bring, with its place before any conflict."""
         key_of = self._urls.key_of
         sightings: list[Sighting] = []
-        outside: list[tuple[str, int, int, bool, str]] = []
+        outside: list[SeenUrl] = []
         for packed in pages:
             page = packed.page
             site, below = page.site, page.depth + 1
@@ -341,20 +341,7 @@ class PageBatch:
             # The worker judged the target if it is a path of its own site.
             if (target := targets.get(page.redirect)) and not page.refused:
                 outside.append((target, page.depth, page.hops + 1, page.seed, ""))
-        return sightings + self._sightings_outside(outside)
-
-    def _sightings_outside(self, seen: Sequence[tuple[str, int, int, bool, str]]) -> list[Sighting]:
-        """The same for absolute URLs, each with depth, hops, whether a seed led there, and why it is refused."""
-        key_of, refusal = self._urls.key_of, self._sites.refusal
-        parts = [split(url) for url, *_ in seen]
-        found = self._sites.find(part[:3] for part in parts)
-        sightings: list[Sighting] = []
-        for (url, depth, hops, seed, word), part in zip(seen, parts, strict=True):
-            site, inside = found[part[:3]]
-            is_seed = seed and inside
-            why = "" if is_seed else word or refusal(url, inside)
-            sightings.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed))
-        return sightings
+        return sightings + self._urls.sightings(outside)
 
     def _mark_targets(self, ledger: Ledger, sightings: Sequence[Sighting]) -> None:
         """The target of a seed's redirect counts as a seed, also where it was known before."""

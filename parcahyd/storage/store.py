@@ -28,7 +28,7 @@ from parcahyd.core.records import (
     UnchangedRecord,
     VisitOver,
 )
-from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.canonical_url import key_of as usual_key_of
 from parcahyd.rules.parameters import Canon
 from parcahyd.storage.bad_batch import BadBatch
@@ -41,7 +41,7 @@ from parcahyd.storage.run_rows import RunRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.seed_rows import SeedRows
 from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.url_rows import Sighting, UrlRows
+from parcahyd.storage.url_rows import UrlRows
 from parcahyd.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -215,13 +215,8 @@ class Store:
     def _see_extern(self, records: Sequence[ExternRecord], written: Written, now: float) -> None:
         self._sites.take_woken()  # What others woke, they told.
         with self._writer.transaction():
-            seen = [(url, split(url), record.depth) for record in records for url in record.urls]
-            found = self._sites.find(parts[:3] for _, parts, _ in seen)
-            sightings: list[Sighting] = []
-            for url, parts, depth in seen:
-                site, inside = found[parts[:3]]
-                why = self._sites.refusal(url, inside)
-                sightings.append((site, self._urls.key_of(parts[3]), parts[3], depth, 0, why, False))
+            seen = [(url, record.depth, 0, False, "") for record in records for url in record.urls]
+            sightings = self._urls.sightings(seen)
             ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
             written.found = self._urls.see(ledger, sightings, now)
         written.woken = self._sites.take_woken()

@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import Order
+from parcahyd.rules.canonical_url import split
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.site_rows import SiteRows
 from parcahyd.storage.writer import Writer
 
-__all__ = ["Ledger", "Sighting", "UrlRow", "UrlRows"]
+__all__ = ["Ledger", "SeenUrl", "Sighting", "UrlRow", "UrlRows"]
 
 Sighting = tuple[int, int, str, int, int, str, bool]
 """A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
 is not), whether it counts as a seed."""
+
+SeenUrl = tuple[str, int, int, bool, str]
+"""An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty)."""
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN, _REFUSED = int(State.KNOWN), int(State.REFUSED)
@@ -94,6 +98,19 @@ class UrlRows:
 
     def _read(self, site: int, key: int) -> UrlRow | None:
         return self.look_up([(site, key)]).rows.get((site, key))
+
+    def sightings(self, seen: Sequence[SeenUrl]) -> list[Sighting]:
+        """Absolute URLs with their places before any conflict; what is outside the scope is refused, but for seeds inside."""
+        key_of, refusal = self.key_of, self._sites.refusal
+        parts = [split(url) for url, *_ in seen]
+        found = self._sites.find(part[:3] for part in parts)
+        sightings: list[Sighting] = []
+        for (url, depth, hops, seed, word), part in zip(seen, parts, strict=True):
+            site, inside = found[part[:3]]
+            is_seed = seed and inside
+            why = "" if is_seed else word or refusal(url, inside)
+            sightings.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed))
+        return sightings
 
     def see(self, ledger: Ledger, sightings: Sequence[Sighting], now: float) -> int:
         """Adds the URLs that were never seen before, as known or refused; gives how many those are.
