@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from parcahyd.config.schema import Configuration
+from parcahyd.config.schema import Configuration, WorkConf
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginNotFound, UserMistake
 from parcahyd.core.ports import Downloader, Order, Resolver
@@ -68,12 +68,17 @@ class _Offer(msgspec.Struct, frozen=True):
 
 
 class Tools:
-    """Recognizer, summarizers and expanders of a configuration; the latter two are made when they are first asked for."""
+    """Recognizer, summarizers and expanders of a configuration; the latter two are made when they are first asked for, or at
+    once where one may be a stranger's: what cannot be made is told before anything is fetched."""
 
-    def __init__(self, plugins: PluginManager, report: Callable[[str], None]) -> None:
+    def __init__(self, plugins: PluginManager, work: WorkConf, report: Callable[[str], None]) -> None:
         self.recognise: Recognise = plugins.recognizer(report)
         self._plugins = plugins
         self._report = report
+        if plugins.has_strangers and work.Summaries == "full":
+            self.summarizers = plugins.summarizers(report)
+        if plugins.has_strangers and work.Expand:
+            self.expanders = plugins.expanders(report)
 
     @cached_property
     def summarizers(self) -> Summarizers:
@@ -151,7 +156,7 @@ class PluginManager:
 
     def tools(self, report: Callable[[str], None]) -> Tools:
         """What reads documents, together; `report` gets a sentence for each mistake of a plugin."""
-        return Tools(self, report)
+        return Tools(self, self._configuration.work, report)
 
     def recognizer(self, report: Callable[[str], None]) -> Recognise:
         """What tells formats; `report` gets a sentence for each mistake of a plugin."""

@@ -6,7 +6,7 @@
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
-| Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Stopped |
+| Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Mistake, Stopped |
 | Crawl Worker | Update Database | ShelfBuilt (with its memory), the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit, PlacesCleared |
 """
@@ -89,7 +89,7 @@ class Ready(_Message, frozen=True):
 
 
 class Mistake(_Message, frozen=True):
-    """The run cannot start, for a reason that the user can put right."""
+    """The run cannot start or go on, for a reason that the user can put right."""
 
     message: str
     remedy: str = ""
@@ -225,5 +225,5 @@ FromWorkerToUpdate = BufferRecord | PauseRecord | ShelfBuilt
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop
-FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Stopped
+FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Mistake | Stopped
 FromUpdateToWorker = Credit | PlacesCleared

@@ -345,6 +345,8 @@ class Coordinator:
             self._crew[number].progress = message.progress
         elif isinstance(message, Misbehaviour):
             self._chronicle.note(message.sentence)
+        elif isinstance(message, Mistake):
+            self._end(UserMistake(message.message, message.remedy))
 
     def _mapped(self, pairs: tuple[Pair, ...], mapped: list[ResolvedPair] | None, error: BaseException | None) -> None:
         """A URL Mapper has finished its set."""

@@ -11,18 +11,20 @@ import os
 import socket
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import charge
+from parcahyd.core.errors import UserMistake
 from parcahyd.core.messages import (
     Begin,
     FromCoordinatorToWorker,
     FromUpdateToWorker,
     FromWorkerToUpdate,
     Misbehaviour,
+    Mistake,
     PlacesCleared,
     Report,
     RequestProcessed,
@@ -34,7 +36,7 @@ from parcahyd.core.messages import (
 from parcahyd.core.ports import Clock, Downloader
 from parcahyd.core.records import PageRecord
 from parcahyd.runtime.channel import Channel
-from parcahyd.runtime.children import become_child, end_with_traceback
+from parcahyd.runtime.children import Complaining, become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
@@ -94,7 +96,7 @@ class CrawlWorkerProcess:
         self._load_plugins = PluginManager.load_for_worker
         self._join = join
         loop = LeanLoop()
-        loop.set_exception_handler(end_with_traceback)
+        loop.set_exception_handler(self._raised)
         self._loop: EventLoop = loop
         self._is_moving = False
         self._worker: CrawlWorker | None = None
@@ -206,7 +208,7 @@ class CrawlWorkerProcess:
         import asyncio  # Only for a stranger's downloader: it takes long to load.
 
         loop, before = asyncio.new_event_loop(), self._loop
-        loop.set_exception_handler(end_with_traceback)
+        loop.set_exception_handler(self._raised)
         self._is_moving = True
         self._loop = loop
         self._coordinator.move_to(loop)
@@ -261,6 +263,15 @@ class CrawlWorkerProcess:
             return
         self._report()
         self._coordinator.send(Stopped())
+
+    def _raised(self, loop: Complaining, context: dict[str, Any]) -> None:
+        """A user's mistake, such as a plugin that cannot be made, is the coordinator's to tell; all else is a bug."""
+        error = context.get("exception")
+        if isinstance(error, UserMistake):
+            self._coordinator.send(Mistake(error.message, error.remedy))
+            self._coordinator.close()
+            self._end_now()
+        end_with_traceback(loop, context)
 
     def _end_now(self) -> None:
         # Nothing in this process needs an orderly end, and a downloader's threads must not delay it.

@@ -23,7 +23,7 @@ from typing import Any, NoReturn, Protocol
 
 from parcahyd.runtime.channel import socket_pair
 
-__all__ = ["Child", "become_child", "can_be_copied", "end_with_traceback"]
+__all__ = ["Child", "Complaining", "become_child", "can_be_copied", "end_with_traceback"]
 
 _PROGRAM = "parcahyd.topology"
 _LOOK_EVERY = 0.0005
@@ -179,11 +179,13 @@ def become_child(name: str) -> None:
         file.write(name)
 
 
-class _Complaining(Protocol):
+class Complaining(Protocol):
+    """An event loop that can tell of a bug."""
+
     def default_exception_handler(self, context: dict[str, Any], /) -> None: ...
 
 
-def end_with_traceback(loop: _Complaining, context: dict[str, Any]) -> None:
+def end_with_traceback(loop: Complaining, context: dict[str, Any]) -> None:
     """A child's exception handler: a bug ends the process, loudly, instead of leaving it half alive."""
     loop.default_exception_handler(context)
     os._exit(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import Crawl, CrawlFactory
+from tests.support.crawl import Crawl, CrawlFactory, assert_user_mistake
 from tests.support.generated_site import generated_site
 from tests.support.site_server import SiteServer, can_bind
 
@@ -102,3 +102,41 @@ def test_a_plugin_file_that_does_not_load_is_a_mistake(server: SiteServer, crawl
     (running.folder / "plugins" / "broken.py").write_text("import nothing_of_the_kind\n")
     finished = running.run("http://127.0.0.1:9/", code=2)
     assert "broken.py" in finished.err
+
+
+_PLUGIN = """
+import pycurl
+from parcahyd.hookspecs import hookimpl
+
+def summarizer(conf):
+    raise OSError("no dictionary")
+
+@hookimpl
+def parcahyd_summarizers():
+    return {"thesaurus": summarizer}
+
+pycurl.version_info = lambda: (0, "7.88.1", 0x075801)
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("Work.DownloaderClass=os.path.join", ('downloader "os.path.join"', "choose another DownloaderClass")),
+        ("Work.DownloaderClass=curl", ("libcurl 7.88.1 is too old", 'DownloaderClass = "requests"')),
+        ("Work.Summaries=full", ('summarizer "thesaurus"', "no dictionary", "remove it")),
+    ],
+)
+def test_a_mistake_that_a_worker_finds_is_one_line(
+    server: SiteServer, crawl: CrawlFactory, setting: str, words: tuple[str, ...]
+) -> None:
+    listener = server.listen()
+    server.put("", generated_site(4))
+    running = crawl({"Work.DownloaderClass": "requests"})
+    (running.folder / "plugins").mkdir()
+    (running.folder / "plugins" / "mistaken.py").write_text(_PLUGIN)
+    mistaken = running.command("run", "--conf", str(running.conf), "--seed", listener.url(), "--set", setting)
+    assert_user_mistake(mistaken, *words)
+    assert server.log == []
+    running.run(listener.url())
+    assert len(running.stored()) == 4
