@@ -6,7 +6,7 @@
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
-| Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Mistake, Stopped |
+| Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Mistake |
 | Crawl Worker | Update Database | ShelfBuilt (with its memory), the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit, PlacesCleared |
 """
@@ -54,7 +54,6 @@ __all__ = [
     "RequestProcessed",
     "ShelfBuilt",
     "Stop",
-    "Stopped",
     "Trouble",
     "Visits",
     "WorkerGone",
@@ -179,10 +178,6 @@ class Stop(_Message, frozen=True):
     within: float
 
 
-class Stopped(_Message, frozen=True):
-    """Nothing is on the wire any more and every visit is handed back."""
-
-
 class RequestProcessed(_Message, frozen=True):
     """A visit is over; its place, host and address are free once `pauses` have passed."""
 
@@ -225,5 +220,5 @@ FromWorkerToUpdate = BufferRecord | PauseRecord | ShelfBuilt
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop
-FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Mistake | Stopped
+FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Mistake
 FromUpdateToWorker = Credit | PlacesCleared

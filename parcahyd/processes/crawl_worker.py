@@ -30,7 +30,6 @@ from parcahyd.core.messages import (
     RequestProcessed,
     ShelfBuilt,
     Stop,
-    Stopped,
     Visits,
 )
 from parcahyd.core.ports import Clock, Downloader
@@ -251,18 +250,10 @@ class CrawlWorkerProcess:
         self._stopping = True
         self._worker.stop()
         self._loop.call_later(message.within, self._cancel)
-        self._when_idle()
 
     def _cancel(self) -> None:
         if self._downloader is not None:
             self._downloader.cancel_all()
-
-    def _when_idle(self) -> None:
-        if self._worker is not None and self._worker.open_visits:
-            self._loop.call_later(0.02, self._when_idle)
-            return
-        self._report()
-        self._coordinator.send(Stopped())
 
     def _raised(self, loop: Complaining, context: dict[str, Any]) -> None:
         """A user's mistake, such as a plugin that cannot be made, is the coordinator's to tell; all else is a bug."""
