@@ -15,7 +15,10 @@ from parcahyd import __version__
 __all__ = ["Configuration", "HostRule", "MapConf", "WorkConf"]
 
 _Amount = Annotated[float, Meta(ge=0)]
-_Seconds = _Amount
+_Seconds = Annotated[float, Meta(ge=0, le=1_000_000_000)]
+"""Thirty years: every moment that follows from them is one that a calendar has."""
+_TimeLimit = Annotated[float, Meta(ge=0, le=1_000_000)]
+"""Seconds that are given to libraries, which count milliseconds in 32 bits: what is longer becomes short, or fails."""
 _Count = Annotated[int, Meta(ge=1)]
 _ProductName = Annotated[str, Meta(min_length=1, pattern=r"^[!-~][ -~]*$")]
 _Limit = Annotated[int, Meta(ge=0)]
@@ -60,7 +63,7 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
         tuple[str, ...], _says('Name servers to ask, as "ADDRESS" or "ADDRESS:PORT"; empty: those of this machine.')
     ] = ()
     HostsFile: Annotated[str, _says('The file that the "hosts-file" resolver reads, in the form of /etc/hosts.')] = "/etc/hosts"
-    DnsTimeout: Annotated[_Seconds, _says("Seconds after which a DNS question counts as unanswered.")] = 5.0
+    DnsTimeout: Annotated[_TimeLimit, _says("Seconds after which a DNS question counts as unanswered.")] = 5.0
     MinTtl: Annotated[_Seconds, _says("Seconds for which an address holds at least, whatever its TTL says.")] = 60.0
     MaxTtl: Annotated[_Seconds, _says("Seconds for which an address holds at most.")] = 86400.0
     NegativeTtl: Annotated[_Seconds, _says("Seconds for which a resolver remembers that a host has no address.")] = 300.0
@@ -227,7 +230,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = None
 
     DelayFactor: Annotated[
-        _Seconds,
+        _Amount,
         _says("Where a host answers slowly, its delay is at least so many times the mean time of its answers; 0: it stays."),
     ] = 1.0
     MaxHostDelay: Annotated[_Seconds, _says("Seconds up to which slow answers lengthen the delay of a host.")] = 30.0
@@ -255,13 +258,13 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     LocalUrls: Annotated[_Count, _says("How many URLs wait in the LocalQs of a Crawl Worker together, at most.")] = 200_000
     MetaKeys: Annotated[_Count, _says("Up to how many known URLs of a site are sent along with a visit.")] = 100_000
 
-    TimeoutConnect: Annotated[_Seconds, _says("Seconds within which a connection must stand, encryption included.")] = 15.0
+    TimeoutConnect: Annotated[_TimeLimit, _says("Seconds within which a connection must stand, encryption included.")] = 15.0
     TimeoutFirstByte: Annotated[
-        _Seconds | None,
+        _TimeLimit | None,
         _says("Seconds from a request, connecting included, to the first byte of its answer; unset: TimeoutIdle."),
     ] = None
-    TimeoutIdle: Annotated[_Seconds, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
-    TimeoutTotal: Annotated[_Seconds, _says("Seconds that one document may take from request to last byte.")] = 300.0
+    TimeoutIdle: Annotated[_TimeLimit, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
+    TimeoutTotal: Annotated[_TimeLimit, _says("Seconds that one document may take from request to last byte.")] = 300.0
     MinRate: Annotated[
         _Amount,
         _says(
@@ -319,7 +322,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         ),
     ] = True
     KeepLinks: Annotated[bool, _says("Store each document's table of links.")] = True
-    StopTimeout: Annotated[_Seconds, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
+    StopTimeout: Annotated[_TimeLimit, _says("Seconds that an interrupted run waits for requests that are under way.")] = 10.0
 
     Summaries: Annotated[
         Literal["none", "brief", "full"],

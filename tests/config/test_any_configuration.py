@@ -127,7 +127,7 @@ def test_any_override_is_taken_or_refused_in_one_line(text: str) -> None:
 @quick
 @given(
     st.one_of(
-        st.tuples(st.just("Work.HostDelay"), st.floats(0, 1e15)),
+        st.tuples(st.just("Work.HostDelay"), st.floats(0, 1e9)),
         st.tuples(st.just("Work.MaxBytes"), st.integers(1, 2**63 - 1)),
         st.tuples(st.just("Work.KeepLinks"), st.booleans()),
         st.tuples(st.just("Work.DownloaderClass"), _texts),

@@ -146,7 +146,12 @@ def test_explain_tells_every_setting_with_its_source(tmp_path: Path) -> None:
     lines = {line.name: line for line in explain(load(tmp_path, ["Map.AllowAddresses=['10.0.0.0/8']"]))}
     assert list(lines) == [f"{which}.{key}" for which in CONFS for key in STRUCTS[which].__struct_fields__]
     delay = lines["Work.HostDelay"]
-    assert (delay.value, delay.default, delay.source, delay.kind) == ("0.0", "1.0", "WorkConf.toml:2", "a number of at least 0")
+    assert (delay.value, delay.default, delay.source, delay.kind) == (
+        "0.0",
+        "1.0",
+        "WorkConf.toml:2",
+        "a number from 0 to 1000000000",
+    )
     assert delay.sentence == "Seconds between two requests to one host."
     allowed = lines["Map.AllowAddresses"]
     assert (allowed.value, allowed.default, allowed.source) == ('["10.0.0.0/8"]', "[]", "--set")

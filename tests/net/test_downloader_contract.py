@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from parcahyd.config.explaining import declared
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult, RequestOptions
 from tests.net.bench import Bench, request_to
 from tests.net.web_server import Exchange, WebServer
@@ -204,6 +205,19 @@ def test_a_server_that_drips_runs_into_the_total_limit(bench: Bench, web: WebSer
     web.pages["/"] = lambda exchange: _drip(exchange, opening)
     result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
     assert (result.fault, result.body) == (DownloadFault.TIMEOUT, b"")
+
+
+def test_the_longest_time_limits_that_settings_allow_are_no_short_ones(bench: Bench, web: WebServer) -> None:
+    keys = ("TimeoutConnect", "TimeoutFirstByte", "TimeoutIdle", "TimeoutTotal")
+    bench.configure(**{key: float(declared("Work")[key].kind.partition(" from 0 to ")[2]) for key in keys})
+
+    def hesitate(exchange: Exchange) -> None:
+        exchange.server.web.over.wait(0.2)
+        exchange.reply(body=b"late")
+
+    web.pages["/"] = hesitate
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.fault, result.body) == (None, b"late"), result.detail
 
 
 def test_tls_with_a_trusted_certificate_for_the_urls_host(bench: Bench) -> None:
