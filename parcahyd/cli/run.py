@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["command"]
+
+
+class _Interval(click.FloatRange):
+    """A number in a range; click takes "nan" for one in every range."""
+
+    name = "number of seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        return number
 
 
 @click.command()
@@ -29,11 +42,11 @@ __all__ = ["command"]
 @click.option("--forever", is_flag=True, help="Do not end when everything is stored: keep the documents fresh.")
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0),
+    type=_Interval(0, 1_000_000_000),
     default=5.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often a line of JSON is written where standard output is not a terminal.",
+    help="How often a line of JSON is written where standard output is not a terminal; 0: twice a second.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only mistakes and failures are told.")
 @crawl_options

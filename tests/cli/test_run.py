@@ -69,6 +69,30 @@ def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.C
     assert json.loads(line)["outcome"] == "interrupted"
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("nan", "'nan' is not a valid number of seconds"),
+        ("soon", "'soon' is not a valid number of seconds"),
+        ("inf", "inf is not in the range 0<=x<=1000000000"),
+        ("-1", "-1.0 is not in the range 0<=x<=1000000000"),
+    ],
+)
+def test_an_interval_that_is_none_is_one_line(
+    topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes], given: str, told: str
+) -> None:
+    assert main(["run", "--interval", given]) == 2
+    line = f"parcahyd: invalid value for '--interval': {told} (see parcahyd run --help)\n"
+    assert capfdbinary.readouterr() == (b"", line.encode())
+    assert topology.asked == []
+
+
+def test_an_interval_of_nothing_tells_everything(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["run", "--interval", "0"]) == 0
+    lines = [json.loads(line)["event"] for line in capfdbinary.readouterr().out.splitlines()]
+    assert lines == ["progress", "summary"]
+
+
 def test_quiet_says_nothing(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["run", "--quiet"]) == 0
     assert capfdbinary.readouterr() == (b"", b"")
