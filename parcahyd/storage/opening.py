@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, Self
 from urllib.parse import quote
 
@@ -19,6 +19,7 @@ _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
 _FORMS = "sqlite:///FILE or postgresql://HOST:PORT/NAME"
 _RUN_FIRST = "run `parcahyd run` first"
+_ASK_ITS_OWNER = "ask its owner for the right to"
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
@@ -32,6 +33,8 @@ _PRAGMAS = (
     # After 32 MB: checkpoints after 4 MB cost more, and after 64 MB no less (bench/store.py).
     "PRAGMA wal_autocheckpoint = 2000",
 )
+
+_READERS_PRAGMAS = ("PRAGMA query_only = ON", _PRAGMAS[0])
 
 # A value that is no number, text or bytearray is asked by Python's sqlite3 how it wants to be stored, and says by an exception
 # that it has no wish. That costs more than to store a null, a truth or a small blob. These answer at once.
@@ -51,6 +54,8 @@ class Cursor(Protocol):
     def executemany(self, sql: str, rows: Sequence[Sequence[Any]], /) -> Any: ...
 
     def fetchall(self) -> list[Any]: ...
+
+    def close(self) -> None: ...
 
 
 class Connection(Protocol):
@@ -117,26 +122,54 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
             "a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE"
         )
     path = os.path.join(os.getcwd(), file)
-    if not create and not os.path.exists(path):
-        raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)
     folder = os.path.dirname(path)
-    if not os.path.isdir(folder):
-        raise DatabaseMistake(f"the folder {folder} does not exist", "create it, or change DbUrl")
+    _require_way_to(path, folder, create=create)
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
     target = f"file:{quote(path)}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
-        try:
-            for pragma in ("PRAGMA query_only = ON", _PRAGMAS[0]) if read_only else _PRAGMAS:
-                connection.execute(pragma)
-            connection.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file: is it a database at all?
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+        return _looked_at(connection, _READERS_PRAGMAS if read_only else _PRAGMAS)
 
-    return Database("sqlite", path, connect, sqlite3.Error)
+    def connect_reader() -> sqlite3.Connection:
+        try:
+            return connect()
+        except sqlite3.OperationalError as error:
+            if os.access(folder, os.W_OK):
+                raise
+            from parcahyd.storage.at_rest import ConnectionAtRest, is_at_rest
+
+            if is_at_rest(path):
+                return _looked_at(ConnectionAtRest(path), _READERS_PRAGMAS)
+            raise DatabaseMistake(
+                f"the database {path} cannot be read with its log in a folder that may not be written to: {first_line(error)}",
+                f"copy it to another folder, together with {os.path.basename(path)}-wal",
+            ) from error
+
+    return Database("sqlite", path, connect_reader if read_only else connect, sqlite3.Error)
+
+
+def _require_way_to(path: str, folder: str, *, create: bool) -> None:
+    if os.path.isdir(folder) and not os.access(folder, os.X_OK):
+        raise DatabaseMistake(f"the folder {folder} may not be entered", _ASK_ITS_OWNER)
+    is_there = os.path.exists(path)
+    if not create and not is_there:
+        raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)
+    if not os.path.isdir(folder):
+        raise DatabaseMistake(f"the folder {folder} does not exist", "create it, or change DbUrl")
+    if is_there and not os.access(path, os.R_OK):
+        raise DatabaseMistake(f"the database {path} may not be read", _ASK_ITS_OWNER)
+
+
+def _looked_at(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
+    try:
+        for pragma in pragmas:
+            connection.execute(pragma)
+        connection.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file: is it a database at all?
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _postgresql(place: str, url: str, *, read_only: bool) -> Database:

@@ -120,5 +120,6 @@ class Writer:
 
     def close(self) -> None:
         if self._connection is not None:
+            self._cursor.close()  # SQLite keeps a database open, and its log beside it, for as long as a statement has it.
             self._connection.close()
             self._connection = None
