@@ -132,7 +132,7 @@ class PluginManager:
         name, offer = self._chosen(_RESOLVERS)
         resolver = self._made(_RESOLVERS, name, offer, self._configuration.map)
         _require(resolver, Resolver, _RESOLVERS, name, offer)
-        return GuardedResolver(name, resolver)
+        return GuardedResolver(name, resolver, self._configuration.map.MaxTtl)
 
     @property
     def wants_asyncio(self) -> bool:

@@ -9,10 +9,11 @@ from types import FunctionType, ModuleType, SimpleNamespace
 
 import pluggy
 import pytest
+from msgspec.structs import replace
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginNotFound, ResolutionFailed, UserMistake
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, Resolution
 from parcahyd.formats import shipped_formats
 from parcahyd.hookspecs import PROJECT, HookSpecs, hookimpl
 from parcahyd.net import shipped_plugins
@@ -340,7 +341,11 @@ def test_what_a_factory_makes_must_have_the_ports_methods(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "text"),
-    [("raise ValueError('odd host')", "raised ValueError: odd host"), ("return '192.0.2.1'", "returned str, not a Resolution")],
+    [
+        ("raise ValueError('odd host')", "raised ValueError: odd host"),
+        ("return '192.0.2.1'", "returned str, not a Resolution"),
+        ("return Resolution(('192.0.2.1',), '60')", "returned a ttl that is str, not a number"),
+    ],
 )
 def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
     code = _RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
@@ -349,6 +354,23 @@ def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer
         PluginManager.load(_conf(folder, resolver="NAME")).resolver().resolve("a.test")
     assert failure.value.reason.word == "dns-failure"
     assert failure.value.detail == f'resolver "NAME" {text}'
+
+
+@pytest.mark.parametrize(("given", "held"), [("1e9", 60.0), ("inf", 60.0), ("nan", 60.0), ("60", 60.0), ("5", 5.0), ("0", 0.0)])
+def test_no_address_holds_longer_than_max_ttl(folder: Path, given: str, held: float) -> None:
+    (folder / "plugins" / "long.py").write_text(_RESOLVER.replace("self.ttl)", f"float('{given}'))"))
+    conf = replace(_conf(folder), map=MapConf(DnsResolverClass="NAME", MaxTtl=60.0))
+    assert PluginManager.load(conf).resolver().resolve("a.test") == Resolution(("192.0.2.1",), held)
+
+
+@pytest.mark.parametrize("name", ["dnspython", "system", "hosts-file"])
+def test_no_address_of_a_shipped_resolver_does_either(folder: Path, name: str) -> None:
+    (folder / "hosts").write_text("127.0.0.1 localhost\n")
+    settings = MapConf(
+        DnsResolverClass=name, Nameservers=("127.0.0.1",), HostsFile=str(folder / "hosts"), MinTtl=60.0, MaxTtl=7.0
+    )
+    resolver = PluginManager.load(replace(_conf(folder), map=settings)).resolver()
+    assert [resolver.resolve("localhost").ttl <= 7.0 for _ in range(2)] == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     HostsFile: Annotated[str, _says('The file that the "hosts-file" resolver reads, in the form of /etc/hosts.')] = "/etc/hosts"
     DnsTimeout: Annotated[_TimeLimit, _says("Seconds after which a DNS question counts as unanswered.")] = 5.0
     MinTtl: Annotated[_Seconds, _says("Seconds for which an address holds at least, whatever its TTL says.")] = 60.0
-    MaxTtl: Annotated[_Seconds, _says("Seconds for which an address holds at most.")] = 86400.0
+    MaxTtl: Annotated[_Seconds, _says("Seconds for which an address holds at most, whichever resolver found it.")] = 86400.0
     NegativeTtl: Annotated[_Seconds, _says("Seconds for which a resolver remembers that a host has no address.")] = 300.0
     PluginDir: Annotated[str, _says("Folder whose Python files are loaded as plugins, relative to this folder.")] = "../plugins"
 

@@ -34,11 +34,12 @@ def in_a_line(error: BaseException) -> str:
 
 
 class GuardedResolver:
-    """A resolver whose mistakes become ResolutionFailed with the plugin's name."""
+    """A resolver whose mistakes become ResolutionFailed with the plugin's name, and whose answers hold `max_ttl` at most."""
 
-    def __init__(self, name: str, resolver: Resolver) -> None:
+    def __init__(self, name: str, resolver: Resolver, max_ttl: float) -> None:
         self._name = name
         self._resolver = resolver
+        self._max_ttl = max_ttl
 
     def resolve(self, host: str) -> Resolution:
         try:
@@ -50,7 +51,10 @@ class GuardedResolver:
         if not isinstance(resolution, Resolution):
             kind = type(resolution).__name__
             raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" returned {kind}, not a Resolution')
-        return resolution
+        if not isinstance(resolution.ttl, int | float):
+            kind = type(resolution.ttl).__name__
+            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" returned a ttl that is {kind}, not a number')
+        return resolution if resolution.ttl <= self._max_ttl else Resolution(resolution.addresses, self._max_ttl)
 
     def close(self) -> None:
         try:

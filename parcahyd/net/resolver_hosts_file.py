@@ -16,7 +16,7 @@ class HostsFileResolver:
 
     def __init__(self, conf: MapConf) -> None:
         self._path = conf.HostsFile
-        self._ttl = conf.MinTtl
+        self._ttl = min(conf.MinTtl, conf.MaxTtl)
         self._table = HostsTable(conf.HostsFile)
         try:
             self._table.addresses("")

@@ -34,7 +34,7 @@ class SystemResolver:
         address_info: AddressInfo | None = None,
         hosts_file: str = "/etc/hosts",
     ) -> None:
-        self._ttl = conf.MinTtl
+        self._ttl = min(conf.MinTtl, conf.MaxTtl)
         self._address_info = address_info or _address_info
         self._hosts = HostsTable(hosts_file)
         self._cache = AnswerCache(self._ask, conf.NegativeTtl, monotonic=monotonic)
