@@ -94,6 +94,7 @@ def _visit(url: DueUrl, document: DownloadResult, table: bytes | None) -> _Seen:
         credit=1,
         emit=emit,
         processed=lambda _: None,
+        slowed=lambda _: None,
         misbehaved=complaints.append,
         wake=lambda _: None,
         aside=lambda read, done: done(read(), None),

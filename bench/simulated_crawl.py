@@ -108,6 +108,7 @@ class _Simulation:
             credit=10**12,
             emit=self._emit,
             processed=lambda _: None,
+            slowed=lambda _: None,
             misbehaved=self.mishaps.append,
             wake=self._wake,
             aside=self._aside,

@@ -122,6 +122,7 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         credit=host.credit,
         emit=host.send_record,
         processed=host.send_request_processed,
+        slowed=host.send_slowed,
         misbehaved=host.send_misbehaviour,
         wake=host.wake,
         aside=host.read_aside,

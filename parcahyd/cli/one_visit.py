@@ -13,7 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from parcahyd.config.schema import Configuration
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
 from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
@@ -85,6 +85,9 @@ class OneVisit:
 
     def send_request_processed(self, message: RequestProcessed) -> None:  # noqa: ARG002 - a port
         self._loop.stop()
+
+    def send_slowed(self, message: Slowed) -> None:
+        """Nobody else asks this host."""
 
     def send_misbehaviour(self, sentence: str) -> None:
         self.misbehaviours.append(sentence)

@@ -6,7 +6,7 @@
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
 | Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
 | coordinator | Crawl Worker | Begin, Visits, Stop |
-| Crawl Worker | coordinator | RequestProcessed, Report, Misbehaviour, Mistake |
+| Crawl Worker | coordinator | RequestProcessed, Slowed, Report, Misbehaviour, Mistake |
 | Crawl Worker | Update Database | ShelfBuilt (with its memory), the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit, PlacesCleared |
 """
@@ -53,6 +53,7 @@ __all__ = [
     "Report",
     "RequestProcessed",
     "ShelfBuilt",
+    "Slowed",
     "Stop",
     "Trouble",
     "Visits",
@@ -187,6 +188,13 @@ class RequestProcessed(_Message, frozen=True):
     pauses: tuple[Pause, ...]
 
 
+class Slowed(_Message, frozen=True):
+    """A robots.txt asks for a longer delay: should the worker die during the visit, its host rests for that."""
+
+    visit: int
+    delay: float
+
+
 class Report(_Message, frozen=True):
     """How a worker is doing."""
 
@@ -220,5 +228,5 @@ FromWorkerToUpdate = BufferRecord | PauseRecord | ShelfBuilt
 FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
 FromCoordinatorToWorker = Begin | Visits | Stop
-FromWorkerToCoordinator = RequestProcessed | Report | Misbehaviour | Mistake
+FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Misbehaviour | Mistake
 FromUpdateToWorker = Credit | PlacesCleared

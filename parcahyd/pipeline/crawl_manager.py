@@ -47,13 +47,15 @@ class _Owner:
 
 
 class _OpenVisit:
-    __slots__ = ("origin", "pages", "subjects", "worker")
+    __slots__ = ("crawl_delay", "origin", "pages", "subjects", "worker")
 
-    def __init__(self, worker: int, pages: int, origin: tuple[str, int], subjects: tuple[str, str]) -> None:
+    def __init__(self, worker: int, pages: int, origin: tuple[str, int], crawl_delay: float, subjects: tuple[str, str]) -> None:
         self.worker = worker
         self.pages = pages
         self.origin = origin
         """Host and port."""
+        self.crawl_delay = crawl_delay
+        """What robots.txt asks for, as far as it is known."""
         self.subjects = subjects
 
 
@@ -125,17 +127,23 @@ class CrawlManager:
         if len(self._pauses) > _PAUSES_KEPT:
             self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}
 
-    def worker_gone(self, worker: int, host_delay: Callable[[str, int], float], address_delay: float) -> tuple[int, ...]:
+    def slowed(self, visit: int, delay: float) -> None:
+        """A worker has read in robots.txt that the site wants a longer delay."""
+        if visit in self._visits:
+            self._visits[visit].crawl_delay = delay
+
+    def worker_gone(self, worker: int, host_delay: Callable[[str, int, float], float], address_delay: float) -> tuple[int, ...]:
         """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay.
 
-        `host_delay` gives that of a host on a port.
+        `host_delay` gives that of a host on a port, whose robots.txt asks for a delay.
         """
         lost = tuple(number for number, visit in self._visits.items() if visit.worker == worker)
         now = self._clock.now()
         for number in lost:
             visit = self._visits[number]
             self._close(number, 0)
-            for subject, delay in zip(visit.subjects, (host_delay(*visit.origin), address_delay), strict=True):
+            delays = host_delay(*visit.origin, visit.crawl_delay), address_delay
+            for subject, delay in zip(visit.subjects, delays, strict=True):
                 pause = self._pauses.get(subject, Pause(subject, 0.0))
                 self._pauses[subject] = msgspec.structs.replace(pause, not_before=max(pause.not_before, now + delay))
         return lost
@@ -186,7 +194,8 @@ class CrawlManager:
             pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
             self._pages_left -= pages
         self._room[worker] -= 1
-        self._visits[pair.visit] = _OpenVisit(worker, pages, (pair.host, pair.port), subjects)
+        crawl_delay = 0.0 if pair.robots is None else pair.robots.delay
+        self._visits[pair.visit] = _OpenVisit(worker, pages, (pair.host, pair.port), crawl_delay, subjects)
         for subject in subjects:
             self._owners.setdefault(subject, _Owner(worker)).visits += 1
         of_host, of_address = (self._pauses.get(subject) or Pause(subject, 0.0) for subject in subjects)

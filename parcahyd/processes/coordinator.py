@@ -32,6 +32,7 @@ from parcahyd.core.messages import (
     Ready,
     Report,
     RequestProcessed,
+    Slowed,
     Stop,
     Trouble,
     Visits,
@@ -343,6 +344,9 @@ class Coordinator:
                 self._look()
         elif isinstance(message, Report):
             self._crew[number].progress = message.progress
+        elif isinstance(message, Slowed):
+            if self._boxes is not None:
+                self._boxes.crawl_manager.slowed(message.visit, message.delay)
         elif isinstance(message, Misbehaviour):
             self._chronicle.note(message.sentence)
         elif isinstance(message, Mistake):

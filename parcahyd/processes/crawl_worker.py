@@ -29,6 +29,7 @@ from parcahyd.core.messages import (
     Report,
     RequestProcessed,
     ShelfBuilt,
+    Slowed,
     Stop,
     Visits,
 )
@@ -67,6 +68,8 @@ class CrawlWorkerHost(Protocol):
     def send_record(self, record: FromWorkerToUpdate) -> int: ...
 
     def send_request_processed(self, message: RequestProcessed) -> None: ...
+
+    def send_slowed(self, message: Slowed) -> None: ...
 
     def send_misbehaviour(self, sentence: str) -> None: ...
 
@@ -141,6 +144,9 @@ class CrawlWorkerProcess:
         return charge(self._update.send(record))
 
     def send_request_processed(self, message: RequestProcessed) -> None:
+        self._coordinator.send(message)
+
+    def send_slowed(self, message: Slowed) -> None:
         self._coordinator.send(message)
 
     def send_misbehaviour(self, sentence: str) -> None:
@@ -258,11 +264,12 @@ class CrawlWorkerProcess:
     def _raised(self, loop: Complaining, context: dict[str, Any]) -> None:
         """A user's mistake, such as a plugin that cannot be made, is the coordinator's to tell; all else is a bug."""
         error = context.get("exception")
-        if isinstance(error, UserMistake):
-            self._coordinator.send(Mistake(error.message, error.remedy))
-            self._coordinator.close()
-            self._end_now()
-        end_with_traceback(loop, context)
+        if not isinstance(error, UserMistake):
+            end_with_traceback(loop, context)
+            return
+        self._coordinator.send(Mistake(error.message, error.remedy))
+        self._coordinator.close()
+        self._end_now()
 
     def _end_now(self) -> None:
         # Nothing in this process needs an orderly end, and a downloader's threads must not delay it.

@@ -70,10 +70,15 @@ class HostRules:
         return found
 
 
-def host_delays(work: WorkConf) -> Callable[[str, int], float]:
-    """The delay of a host on a port, for who needs no more than that: no variable is read."""
+def host_delays(work: WorkConf) -> Callable[[str, int, float], float]:
+    """The delay of a host on a port, whose robots.txt asks for one too, for who needs no more: no variable is read."""
     rules = [(_matcher(rule.Pattern), work.HostDelay if rule.Delay is None else rule.Delay) for rule in work.Host]
-    return lambda host, port: next((delay for fits, delay in rules if fits(host, port)), work.HostDelay)
+
+    def delay_of(host: str, port: int, crawl_delay: float) -> float:
+        configured = next((delay for fits, delay in rules if fits(host, port)), work.HostDelay)
+        return max(configured, min(crawl_delay, work.MaxCrawlDelay))
+
+    return delay_of
 
 
 def _settings(rule: HostRule, work: WorkConf, environ: Mapping[str, str], where: str) -> HostSettings:

@@ -260,7 +260,7 @@ class Leases:
         spared: dict[str, float] = {}
         rows = []
         for site, visit, host, port, visit_address, known_addresses, failures, crawl_delay in orphans:
-            delay = max(host_delay(host, port), min(crawl_delay, work.MaxCrawlDelay))
+            delay = host_delay(host, port, crawl_delay)
             until = now + delay
             if worker_died:
                 failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)

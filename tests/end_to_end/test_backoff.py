@@ -6,7 +6,9 @@ machine can only make it longer.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,9 +18,9 @@ import pytest
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.dns_server import DnsName, DnsServer
 from tests.support.generated_site import generated_site
-from tests.support.processes import end_all, marked_processes
+from tests.support.processes import end_all, marked_processes, process_of_kind, wait_until
 from tests.support.site_server import LogEntry, SiteServer
-from tests.support.sites import Answer, Page, Request, Site, html
+from tests.support.sites import Answer, Page, Request, Site, html, robots
 
 _HOSTS = ("one.test", "two.test", "three.test")
 _TOLERANCE = 0.010
@@ -125,6 +127,29 @@ def test_a_crawl_delay_is_obeyed_up_to_its_cap(server: SiteServer, crawl: CrawlF
     assert len(running.stored()) == 3
     log = sorted(server.log, key=lambda entry: entry.arrived)
     assert min(after.arrived - before.ended for before, after in itertools.pairwise(log)) >= 0.5 - _TOLERANCE
+
+
+def test_a_crawl_delay_outlives_its_worker_for_all_sites_of_the_host(server: SiteServer, crawl: CrawlFactory) -> None:
+    one, two = server.listen(), server.listen()
+    server.put("", Site({"/": html("Root"), "/robots.txt": robots("User-agent: *\nCrawl-delay: 2\n")}))
+    known = crawl({"Work.HostConnections": 1, "Work.WaitForRetries": 30})
+    with known.start(one.url(), two.url()) as running:
+        assert wait_until(lambda: _crawl_delays(known) == {0.0, 2.0}), running.said()
+        worker = process_of_kind(running.mark, "worker")
+        assert worker is not None
+        worker.kill()
+        assert wait_until(lambda: len(server.log) > 1), running.said()
+    first, second = sorted(server.log, key=lambda entry: entry.arrived)[:2]
+    assert second.arrived - first.ended >= 2 - _TOLERANCE
+
+
+def _crawl_delays(crawl: Crawl) -> set[float]:
+    """Of all sites, as far as the database knows them."""
+    with contextlib.closing(sqlite3.connect(crawl.folder / "crawl.db")) as database:
+        try:
+            return {delay for (delay,) in database.execute("SELECT robots_delay FROM sites")}
+        except sqlite3.OperationalError:  # Its tables are yet to be made.
+            return set()
 
 
 def test_a_slow_server_is_asked_more_slowly(server: SiteServer, crawl: CrawlFactory) -> None:

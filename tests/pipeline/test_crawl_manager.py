@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parcahyd.config.schema import HostRule, WorkConf
-from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair
+from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.rules.host_rules import host_delays
@@ -35,8 +35,8 @@ class Bench:
             pauses=[Pause("host paused.example", 1003.0), Pause("address 192.0.2.9", 1004.0)],
         )
 
-    def put(self, visit: int, host: str, *addresses: str, failures: int = 0) -> None:
-        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures)
+    def put(self, visit: int, host: str, *addresses: str, failures: int = 0, robots: RobotsFact | None = None) -> None:
+        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
         self.queue.put(ResolvedPair(pair, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
@@ -128,7 +128,7 @@ def test_a_worker_that_is_gone_gives_its_visits_back_after_a_full_delay() -> Non
     bench.manager.run()
     worker = bench.worker_of(1)
     assert worker is not None
-    assert bench.manager.worker_gone(worker, lambda _host, _port: 1.0, 0.1) == (1,)
+    assert bench.manager.worker_gone(worker, lambda _host, _port, _crawl_delay: 1.0, 0.1) == (1,)
     bench.put(2, "a.example", "192.0.2.1")
     bench.manager.run()
     assert bench.assignment(2).host_not_before == 1001.0
@@ -146,6 +146,22 @@ def test_each_host_of_a_worker_that_is_gone_waits_its_own_delay() -> None:
     bench.put(4, "quick.example", "192.0.2.2")
     bench.manager.run()
     assert [bench.assignment(visit).host_not_before for visit in (3, 4)] == [1030.0, 1001.0]
+
+
+def test_a_host_of_a_worker_that_is_gone_waits_for_the_delay_of_its_robots_txt() -> None:
+    bench = Bench(workers=1)
+    bench.put(1, "stored.example", "192.0.2.1", robots=RobotsFact(RobotsStatus.FOUND, delay=5.0))
+    bench.put(2, "just-read.example", "192.0.2.2")
+    bench.put(3, "greedy.example", "192.0.2.3")
+    bench.manager.run()
+    bench.manager.slowed(2, 7.0)
+    bench.manager.slowed(3, 1e6)
+    bench.manager.slowed(99, 7.0)
+    assert bench.manager.worker_gone(0, host_delays(WorkConf(HostDelay=1.0, MaxCrawlDelay=60.0)), 0.1) == (1, 2, 3)
+    for visit, host in ((4, "stored"), (5, "just-read"), (6, "greedy")):
+        bench.put(visit, f"{host}.example", f"192.0.2.{visit}")
+    bench.manager.run()
+    assert [bench.assignment(visit).host_not_before for visit in (4, 5, 6)] == [1005.0, 1007.0, 1060.0]
 
 
 def test_max_pages_is_shared_out_never_exceeded_and_used_up() -> None:

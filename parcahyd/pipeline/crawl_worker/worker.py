@@ -15,7 +15,7 @@ from math import inf
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
 from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
@@ -38,8 +38,9 @@ _SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 class CrawlWorker:
     """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
-    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `misbehaved` says in a
-    sentence what a plugin, or this program itself, did wrong; `aside` has something done beside the event loop.
+    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` says that
+    a robots.txt asks for a longer delay; `misbehaved` says in a sentence what a plugin, or this program itself, did wrong;
+    `aside` has something done beside the event loop.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class CrawlWorker:
         credit: int,
         emit: Callable[[FromWorkerToUpdate], int],
         processed: Callable[[RequestProcessed], None],
+        slowed: Callable[[Slowed], None],
         misbehaved: Callable[[str], None],
         wake: Callable[[float], None],
         aside: Callable[[Callable[[], Reading], Callable[[Reading | None, Exception | None], None]], None],
@@ -67,6 +69,7 @@ class CrawlWorker:
         self._credit = credit
         self._send = emit
         self._processed = processed
+        self._slowed = slowed
         self._misbehaved = misbehaved
         self._wake = wake
         self._aside = aside
@@ -230,7 +233,7 @@ class CrawlWorker:
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
             self._misbehaved(visit.stumbled(ask, error, now))
         if pace.delay != delay:
-            self._turnstile.set_pace(visit, pace.delay)
+            self._change_pace(visit, ask, delay)
         if visit.respite.asked_until or result.fault is not None or self._care.is_concerned:
             self._listen(visit, result, now)
         if ready is not None and agenda.ready is None:
@@ -242,6 +245,12 @@ class CrawlWorker:
             visit.stop()
         self._go_on(visit, now)
         self.turn()
+
+    def _change_pace(self, visit: Visit, ask: Ask, before: float) -> None:
+        delay = visit.pace.delay
+        self._turnstile.set_pace(visit, delay)
+        if ask.kind is AskKind.ROBOTS and delay > before:
+            self._slowed(Slowed(visit.pair.visit, delay))
 
     def _read_aside(self, visit: Visit, read: Callable[[], Reading], then: Then) -> None:
         """Has a document read beside the event loop; its visit goes on meanwhile, and is not over before."""

@@ -6,6 +6,7 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.messages import Slowed
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import (
     Assignment,
@@ -32,6 +33,17 @@ def test_what_robots_forbids_is_not_asked_for_and_is_recorded() -> None:
     assert [(record.state, record.reason) for record in refused] == [(State.REFUSED, Reason.ROBOTS.word)]
     facts = [record.robots for record in world.of(SiteRecord)]
     assert [fact.status for fact in facts if fact] == [RobotsStatus.FOUND]
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "told"), [(b"5", [Slowed(7, 5.0)]), (b"1000", [Slowed(7, 60.0)]), (b"2", []), (b"x", [])]
+)
+def test_a_delay_that_robots_asks_for_is_told_when_it_is_read(asked_for: bytes, told: list[Slowed]) -> None:
+    robots = DownloadResult(200, (), b"User-agent: *\nCrawl-delay: " + asked_for)
+    world = World({"/robots.txt": robots, "/": page("a"), "/a": page()}, WorkConf(HostDelay=2.0))
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/a"]
+    assert world.slowed == told
 
 
 def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair
 from parcahyd.formats.expanders import Expanders
@@ -61,6 +61,7 @@ class World:
         self.site = site
         self.records: list[FromWorkerToUpdate] = []
         self.processed: list[RequestProcessed] = []
+        self.slowed: list[Slowed] = []
         self.misbehaved: list[str] = []
         self.asked: list[tuple[float, str]] = []
         self.requests: list[DownloadRequest] = []
@@ -80,6 +81,7 @@ class World:
             credit=credit,
             emit=self._emit,
             processed=self.processed.append,
+            slowed=self.slowed.append,
             misbehaved=self.misbehaved.append,
             wake=self._wake,
             aside=self._aside,
