@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     nursery = None
     try:
         nursery = _nursery(words)
-        from parcahyd.cli.application import run
-
-        code = run(words, nursery)
+        code = _run(words, nursery)
     except KeyboardInterrupt:  # While something was loaded.
         code = 130
     finally:
@@ -42,6 +41,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None and nursery is not None:
         _leave(code)
     return code
+
+
+def _run(words: Sequence[str], nursery: Nursery | None) -> int:
+    """The exit code of a command. A crawl in plain words starts without click."""
+    if nursery is not None:
+        from parcahyd.cli.plain_run import plain_run
+
+        options = plain_run(words[1:])
+        if options is not None:
+            from parcahyd.cli.crawling import crawl_as_told
+            from parcahyd.cli.exit_codes import exit_code
+
+            return exit_code(partial(crawl_as_told, options, nursery))
+    from parcahyd.cli.application import run
+
+    return run(words, nursery)
 
 
 def _leave(code: int) -> NoReturn:

@@ -1,36 +1,24 @@
-"""The program `parcahyd`: its commands, found when they are asked for, and what its exit codes mean.
-
-| exit code | meaning |
-|---|---|
-| 0 | done |
-| 1 | the run failed, or `verify` or `augment` found something |
-| 2 | the user's mistake: one line on standard error, with a remedy |
-| 130 | interrupted |
-"""
+"""The program `parcahyd`: its commands, found when they are asked for; see `exit_codes.py` for how it ends."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 from importlib import import_module
-from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
 
 from parcahyd import __version__
-from parcahyd.cli.standard_output import NO_ROOM, give_up_standard_output
-from parcahyd.cli.wording import one_line
-from parcahyd.core.errors import ParcahydError, UserMistake
+from parcahyd.cli.exit_codes import PROGRAM, complain, exit_code
+from parcahyd.core.errors import UserMistake
 
 if TYPE_CHECKING:
     from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run"]
 
-PROGRAM = "parcahyd"
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
 
@@ -94,39 +82,22 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
 
         return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
-        return _invoke(list(arguments), nursery)
-    except UserMistake as mistake:
-        return _complain(str(mistake), 2)
+        return exit_code(partial(_invoke, list(arguments), nursery))
     except click.UsageError as mistake:
         message = mistake.format_message().rstrip(".")
-        return _complain(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
+        return complain(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
     except click.ClickException as mistake:
-        return _complain(mistake.format_message(), 2)
-    except ParcahydError as failure:
-        return _complain(str(failure), 1)
-    except (KeyboardInterrupt, click.Abort):
+        return complain(mistake.format_message(), 2)
+    except click.Abort:
         return 130
-    except BrokenPipeError:
-        # The reader has what it wanted, as in `parcahyd urls | head`.
-        give_up_standard_output()
-        return 0
-    except OSError as failure:
-        if failure.errno not in NO_ROOM:
-            raise
-        give_up_standard_output()
-        return _complain(f"the output could not be written: {failure.strerror}", 1)
 
 
 def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
-    if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with application.make_context(PROGRAM, arguments, obj=nursery) as ctx:
-            code = application.invoke(ctx)
+            return application.invoke(ctx) or 0
     except click.exceptions.Exit as end:
-        code = end.exit_code
-    sys.stdout.flush()
-    return code or 0
+        return end.exit_code
 
 
 def _path_of(mistake: click.UsageError, arguments: Sequence[str]) -> str:
@@ -134,9 +105,3 @@ def _path_of(mistake: click.UsageError, arguments: Sequence[str]) -> str:
     if mistake.ctx is not None:
         return mistake.ctx.command_path
     return " ".join((PROGRAM, *(word for word in arguments[:1] if word in COMMANDS)))
-
-
-def _complain(message: str, code: int) -> int:
-    with suppress(OSError):  # Nobody hears it; the code tells all the same.
-        sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
-    return code

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.configured import read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 
 __all__ = ["command"]
 

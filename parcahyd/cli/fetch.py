@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.configured import read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.standard_output import NO_ROOM
 from parcahyd.cli.wording import moment, plain, plural, size, span
 from parcahyd.core.errors import UserMistake

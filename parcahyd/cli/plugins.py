@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.configured import read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import plain
 
 if TYPE_CHECKING:

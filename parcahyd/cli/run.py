@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, read_configuration
+from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.crawling import RunOptions, crawl_as_told
 
 if TYPE_CHECKING:
-    from parcahyd.cli.beside_the_loop import Reporter
     from parcahyd.runtime.nursery import Nursery
 
 __all__ = ["command"]
@@ -81,38 +79,4 @@ def command(
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
-    gc.disable()  # Until everything is loaded: what is loaded stays, so looking through it finds nothing.
-    try:
-        configuration = read_configuration(folder, overrides)
-        if configuration.work.CaFile:
-            from parcahyd.net.certificate_authorities import authorities_file
-
-            authorities_file(configuration.work.CaFile)  # for its error, which every worker would tell in its own way
-        from parcahyd.cli.beside_the_loop import BesideTheLoop
-        from parcahyd.topology import crawl
-
-        observer = BesideTheLoop(_reporter(interval, quiet))
-        try:
-            return crawl(configuration, seeds, forever=forever, observer=observer, nursery=nursery)
-        finally:
-            observer.close()
-    finally:
-        gc.enable()
-
-
-def _reporter(interval: float, quiet: bool) -> Reporter:
-    if quiet:
-        from parcahyd.cli.silence import Silence
-
-        return Silence()
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        console = Console(highlight=False)
-        if console.is_interactive:
-            from parcahyd.cli.live_display import LiveDisplay
-
-            return LiveDisplay(console)
-    from parcahyd.cli.json_lines import JsonLines
-
-    return JsonLines(sys.stdout.buffer, interval)
+    return crawl_as_told(RunOptions(folder, overrides, seeds, forever, interval, quiet), nursery)

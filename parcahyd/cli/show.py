@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.configured import open_reports, read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.moments import read_moment
 from parcahyd.cli.wording import moment, version_line
 from parcahyd.core.errors import UserMistake

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.configured import open_reports, read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
 
 if TYPE_CHECKING:

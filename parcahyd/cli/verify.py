@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from parcahyd.cli.crawl_options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.configured import open_reports, read_configuration
+from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.standard_output import give_up_standard_output
 from parcahyd.cli.wording import plain
 from parcahyd.core.errors import CrawlBusy, DatabaseMistake

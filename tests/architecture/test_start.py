@@ -49,14 +49,14 @@ PROCESSES = {
     "shared": "parcahyd.core.messages",
     "worker": "parcahyd.processes.crawl_worker parcahyd.pipeline.crawl_worker parcahyd.net.downloader_curl",
     "update-database": "parcahyd.processes.update_database parcahyd.storage.store",
-    "coordinator": "parcahyd.cli.run parcahyd.config.loading parcahyd.processes.coordinator",
+    "coordinator": "parcahyd.cli.plain_run parcahyd.cli.exit_codes parcahyd.config.loading parcahyd.processes.coordinator",
 }
 NEVER = (
-    "asyncio concurrent.futures difflib email hashlib importlib.metadata isal json logging pluggy protego random shutil "
-    "sqlalchemy ssl subprocess tempfile traceback typing_extensions zlib_ng"
+    "ast asyncio click concurrent.futures difflib email gettext hashlib importlib.metadata inspect isal json locale logging "
+    "pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize traceback typing_extensions zlib_ng"
 )
 """What no process needs before the first request."""
-ONLY_THE_COORDINATOR = "ast click inspect pathlib tokenize tomllib"
+ONLY_THE_COORDINATOR = "pathlib tomllib"
 NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
 """What only one kind of process needs, so that it is loaded beside the others."""
 UNWANTED = {
@@ -73,6 +73,16 @@ def test_the_processes_of_a_crawl_load_nothing_that_the_first_request_does_not_n
         [sys.executable, "-c", CHILD, role, PROCESSES[role], UNWANTED[role]], capture_output=True, text=True, check=False
     )
     assert (done.stderr, done.stdout.strip()) == ("", "")
+
+
+PLAIN = "import sys; from parcahyd.cli import main; print(main(sys.argv[1:]), 'click' in sys.modules)"
+
+
+def test_a_crawl_in_plain_words_starts_without_click() -> None:
+    command = [sys.executable, "-c", PLAIN, "run", "--quiet", "--set", "Work.HostDelay=soon"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith("parcahyd: --set Work.HostDelay=soon: ")
+    assert done.stdout == "2 False\n"
 
 
 @pytest.mark.parametrize("module", [schema, messages, progress, records], ids=lambda module: module.__name__)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.cli.crawl_options import default_folder, read_configuration
+from parcahyd.cli.configured import default_folder, read_configuration
 from parcahyd.core.errors import UserMistake
 
 

@@ -1,0 +1,48 @@
+"""The configuration that a command works with, and what is stored under it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parcahyd.cli.wording import one_line
+from parcahyd.core.errors import UserMistake
+
+if TYPE_CHECKING:
+    from parcahyd.config.schema import Configuration
+    from parcahyd.storage.reports import Reports
+
+__all__ = ["default_folder", "open_reports", "read_configuration"]
+
+_FILES = ("MapConf.toml", "WorkConf.toml")
+
+
+def default_folder() -> Path | None:
+    """`./conf` if there is a configuration in it; None stands for the built-in defaults."""
+    folder = Path("conf")
+    try:
+        return folder if any((folder / name).is_file() for name in _FILES) else None
+    except PermissionError:
+        raise UserMistake("the folder conf cannot be read", "make it readable, or name another with --conf") from None
+
+
+def read_configuration(folder: str | os.PathLike[str] | None, overrides: Sequence[str]) -> Configuration:
+    """What `--conf` and `--set` make; hints for its author go to standard error."""
+    from parcahyd.config.loading import load
+
+    hints: list[str] = []
+    configuration = load(folder if folder is not None else default_folder(), overrides, hints=hints)
+    for hint in hints:
+        sys.stderr.write(f"parcahyd: hint: {one_line(hint)}\n")
+    return configuration
+
+
+def open_reports(configuration: Configuration) -> Reports:
+    """The reading side of the crawl that is configured, to be used in a `with` block."""
+    from parcahyd.config.database_url import database_url
+    from parcahyd.storage.reports import Reports
+
+    return Reports.open(database_url(configuration))

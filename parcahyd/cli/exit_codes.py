@@ -1,0 +1,56 @@
+"""What the program's exit codes mean, and the one line that goes with some of them.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the run failed, or `verify` or `augment` found something |
+| 2 | the user's mistake: one line on standard error, with a remedy |
+| 130 | interrupted |
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from io import TextIOWrapper
+
+from parcahyd.cli.standard_output import NO_ROOM, give_up_standard_output
+from parcahyd.cli.wording import one_line
+from parcahyd.core.errors import ParcahydError, UserMistake
+
+__all__ = ["PROGRAM", "complain", "exit_code"]
+
+PROGRAM = "parcahyd"
+
+
+def exit_code(command: Callable[[], int]) -> int:
+    """The exit code of a command that is run here, also when something goes wrong in it."""
+    try:
+        if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
+            sys.stdout.reconfigure(errors="backslashreplace")
+        code = command()
+        sys.stdout.flush()
+    except UserMistake as mistake:
+        return complain(str(mistake), 2)
+    except ParcahydError as failure:
+        return complain(str(failure), 1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has what it wanted, as in `parcahyd urls | head`.
+        give_up_standard_output()
+        return 0
+    except OSError as failure:
+        if failure.errno not in NO_ROOM:
+            raise
+        give_up_standard_output()
+        return complain(f"the output could not be written: {failure.strerror}", 1)
+    return code
+
+
+def complain(message: str, code: int) -> int:
+    """Say it in one line on standard error; `code` is handed back."""
+    with suppress(OSError):  # Nobody hears it; the code tells all the same.
+        sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
+    return code
