@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parcahyd.cli.wording import one_line
@@ -20,13 +20,21 @@ __all__ = ["default_folder", "open_reports", "read_configuration"]
 _FILES = ("MapConf.toml", "WorkConf.toml")
 
 
-def default_folder() -> Path | None:
+def default_folder() -> str | None:
     """`./conf` if there is a configuration in it; None stands for the built-in defaults."""
-    folder = Path("conf")
+    folder = "conf"
     try:
-        return folder if any((folder / name).is_file() for name in _FILES) else None
+        return folder if any(_is_file(os.path.join(folder, name)) for name in _FILES) else None
     except PermissionError:
         raise UserMistake("the folder conf cannot be read", "make it readable, or name another with --conf") from None
+
+
+def _is_file(path: str) -> bool:
+    """As `os.path.isfile` has it, which however says no where it may not look."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def read_configuration(folder: str | os.PathLike[str] | None, overrides: Sequence[str]) -> Configuration:

@@ -6,7 +6,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -20,7 +19,7 @@ SECRETS = ("DbUrl", "DbPassword", "Proxy", "Credentials", "Headers", "Host")
 _LARGEST = 2**63 - 1
 """Databases and C libraries count in 64 bits."""
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"
 _ABSOLUTE_URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?"
 _PROXY = r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::([0-9]{1,5}))?/?"
 _PATTERN = r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?"
@@ -59,6 +58,8 @@ class Problem(NamedTuple):
 
 def seed_problem(seed: str) -> str:
     """What keeps a seed from being an absolute URL with scheme and host, remedy included; empty when nothing does."""
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(seed)
         fits = re.fullmatch(_ABSOLUTE_URL, seed) is not None and bool(parts.hostname) and parts.port != 0
@@ -108,7 +109,7 @@ def _wrong_value(which: Conf, setting: Declared, value: object, place: Place) ->
 
 
 def _control_characters(texts: Sequence[str]) -> Problem | None:
-    if any(_CONTROLS.search(text) for text in texts):
+    if any(not text.isprintable() and re.search(_CONTROLS, text) for text in texts):
         return Problem("has a control character in it", "remove line breaks, tabs and the like")
     return None
 
@@ -213,7 +214,7 @@ def _headers(headers: Mapping[str, str] | None) -> Problem | None:
             return Problem(f"{plain(name)} is written by the crawl itself", "leave it out")
         if name.lower() == "user-agent":
             return Problem(f"{plain(name)} has a key of its own", "write UserAgent")
-        if _CONTROLS.search(value) or not value.isascii():
+        if not (value.isascii() and value.isprintable()):
             return Problem(f"the value of {plain(name)} is not printable ASCII", "encode it as its server wants it")
     return None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import parse_qsl, quote, unquote
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import ConfigurationError
@@ -22,15 +21,12 @@ _HIDDEN = "***"
 _FORMS = 'supported are "sqlite:///FILE" and "postgresql://USER@HOST:PORT/NAME"'
 _FROM_ENVIRONMENT = "env:"
 
-_POSTGRESQL = re.compile(
-    r"""(?:(?P<user>[^:/?]*)(?::(?P<password>[^/?]*))?@)?
+_POSTGRESQL = r"""(?:(?P<user>[^:/?]*)(?::(?P<password>[^/?]*))?@)?
         (?P<host>(?:\[[^\]@/?]*\]|[^:@/?\[\]]*)(?::\d*)?)
         (?:/(?P<name>[^@/?]*))?
-        (?:\?(?P<query>[^?]*))?""",
-    re.VERBOSE,
-)
-_PASSWORD_IN_URL = re.compile(r"(://[^:/?]*:).*@")
-_PASSWORD_IN_QUERY = re.compile(r"((?:^|[?&])\w*password=)[^&]*", re.IGNORECASE)
+        (?:\?(?P<query>[^?]*))?"""
+_HIDE_IN_URL = r"(://[^:/?]*:).*@"
+_HIDE_IN_QUERY = r"(?i)((?:^|[?&])\w*password=)[^&]*"
 
 
 def database_url(configuration: Configuration) -> str:
@@ -49,7 +45,7 @@ def shown_database_url(configuration: Configuration) -> str:
 
 def without_password(url: str) -> str:
     """Any URL with its password hidden, whether it is well formed or not: hides too much rather than too little."""
-    return _PASSWORD_IN_QUERY.sub(rf"\1{_HIDDEN}", _PASSWORD_IN_URL.sub(rf"\1{_HIDDEN}@", url))
+    return re.sub(_HIDE_IN_QUERY, rf"\1{_HIDDEN}", re.sub(_HIDE_IN_URL, rf"\1{_HIDDEN}@", url))
 
 
 def _assembled(configuration: Configuration, *, shown: bool) -> str:
@@ -84,7 +80,9 @@ def _sqlite(configuration: Configuration, rest: str) -> str:
 
 
 def _postgresql(configuration: Configuration, rest: str, *, shown: bool) -> str:
-    parts = _POSTGRESQL.fullmatch(rest)
+    from urllib.parse import parse_qsl, quote, unquote  # Not needed for SQLite, and every process loads this module.
+
+    parts = re.fullmatch(_POSTGRESQL, rest, re.VERBOSE)
     if parts is None:
         raise _mistake(
             configuration,
@@ -103,7 +101,7 @@ def _postgresql(configuration: Configuration, rest: str, *, shown: bool) -> str:
     if not password and "password" not in given and conf.DbPassword:
         password = _HIDDEN if shown else _password(configuration)
     if shown:
-        password, query = password and _HIDDEN, _PASSWORD_IN_QUERY.sub(rf"\1{_HIDDEN}", query)
+        password, query = password and _HIDDEN, re.sub(_HIDE_IN_QUERY, rf"\1{_HIDDEN}", query)
     login = quote(user, safe="") + (f":{quote(password, safe='*')}" if password else "")
     return f"postgresql+psycopg://{login and login + '@'}{parts['host']}/{name}{query and '?' + query}"
 

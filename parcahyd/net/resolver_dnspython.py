@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import MapConf
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DnspythonResolver"]
 
-_SYSTEM_FILE = Path("/etc/resolv.conf")
+_SYSTEM_FILE = "/etc/resolv.conf"
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -103,12 +102,13 @@ def _nameserver(entry: str) -> tuple[str, int]:
         ) from error
 
 
-def _names_no_nameserver(file: Path) -> bool:
+def _names_no_nameserver(path: str) -> bool:
     """Whether the system's configuration of DNS is missing or empty. Systems that keep it elsewhere are believed."""
     if os.name != "posix":
         return False
     try:
-        return not any(line.split()[:1] == ["nameserver"] for line in file.read_text(errors="replace").splitlines())
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            return not any(line.split()[:1] == ["nameserver"] for line in lines)
     except OSError:
         return True
 

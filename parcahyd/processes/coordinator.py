@@ -9,7 +9,6 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -513,4 +512,4 @@ class Coordinator:
 def _is_new(url: str) -> bool:
     """Whether the database is a file that does not exist yet."""
     scheme, _, path = url.partition(":///")
-    return scheme == "sqlite" and not Path(path).exists()
+    return scheme == "sqlite" and not os.path.exists(path)

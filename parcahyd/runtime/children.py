@@ -175,7 +175,7 @@ def become_child(name: str) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as file:
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="utf-8") as file:
         file.write(name)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from pathlib import Path
 
 from parcahyd.core.errors import CrawlBusy, DatabaseMistake
 
@@ -20,16 +19,16 @@ _WAIT_SECONDS = 10.0
 _LOOK_EVERY = 0.1
 
 
-def _lock_file(database_url: str) -> Path:
+def _lock_file(database_url: str) -> str:
     scheme, _, rest = database_url.partition(":///")
     if scheme.startswith("sqlite"):
-        return Path(rest + ".lock")
+        return rest + ".lock"
     import hashlib  # Not needed beside an SQLite database, and slow to load.
     import tempfile
 
-    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     name = hashlib.sha256(database_url.encode()).hexdigest()[:16]
-    return folder / f"parcahyd-{os.getuid()}-{name}.lock"
+    return os.path.join(folder, f"parcahyd-{os.getuid()}-{name}.lock")
 
 
 class RunLock:

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, Self
-from urllib.parse import quote
 
 import msgspec
 
@@ -20,6 +19,8 @@ _CONNECT_SECONDS = 10
 _FORMS = "sqlite:///FILE or postgresql://HOST:PORT/NAME"
 _RUN_FIRST = "run `parcahyd run` first"
 _ASK_ITS_OWNER = "ask its owner for the right to"
+_MEANINGFUL = {ord("%"): "%25", ord("?"): "%3f", ord("#"): "%23"}
+"""What SQLite takes for more than a character of a name (<https://www.sqlite.org/uri.html>, section 3.1), written out."""
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
@@ -125,7 +126,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
     folder = os.path.dirname(path)
     _require_way_to(path, folder, create=create)
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
-    target = f"file:{quote(path)}?mode={'rwc' if create else 'rw'}"
+    target = f"file:{path.translate(_MEANINGFUL)}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)

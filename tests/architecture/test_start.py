@@ -43,25 +43,28 @@ for name in names:
     import_module(name)
 print(*sorted(set(unwanted) & set(sys.modules)))
 """
-"""What a process of a crawl loads until it is told to begin."""
+"""What a process of a crawl loads until it is told to begin; the reader is a worker that has met its first page."""
 
 PROCESSES = {
     "shared": "parcahyd.core.messages",
     "worker": "parcahyd.processes.crawl_worker parcahyd.pipeline.crawl_worker parcahyd.net.downloader_curl",
+    "reader": "parcahyd.pipeline.crawl_worker parcahyd.rules.links parcahyd.rules.similarity",
     "update-database": "parcahyd.processes.update_database parcahyd.storage.store",
     "coordinator": "parcahyd.cli.plain_run parcahyd.cli.exit_codes parcahyd.config.loading parcahyd.processes.coordinator",
 }
 NEVER = (
     "ast asyncio click concurrent.futures difflib email gettext hashlib importlib.metadata inspect isal json locale logging "
-    "pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize traceback typing_extensions zlib_ng"
+    "pathlib pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize traceback typing_extensions "
+    "urllib.parse zlib_ng"
 )
 """What no process needs before the first request."""
-ONLY_THE_COORDINATOR = "pathlib tomllib"
+ONLY_THE_COORDINATOR = "tomllib"
 NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
 """What only one kind of process needs, so that it is loaded beside the others."""
 UNWANTED = {
     "shared": f"{NEVER} {ONLY_THE_COORDINATOR} {NOT_SHARED}",
     "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 html pcre2 parcahyd.rules.containers parcahyd.rules.links",
+    "reader": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 turbohtml",
     "update-database": f"{NEVER} {ONLY_THE_COORDINATOR} html pcre2 pycurl",
     "coordinator": f"{NEVER} {NOT_SHARED}",
 }

@@ -15,7 +15,7 @@ def test_without_conf_the_current_folder_decides(tmp_path: Path, monkeypatch: py
     (tmp_path / "conf").mkdir()
     assert default_folder() is None
     (tmp_path / "conf" / "WorkConf.toml").write_text("HostDelay = 7\n")
-    assert default_folder() == Path("conf")
+    assert default_folder() == "conf"
     assert read_configuration(None, ["Map.MaxInstances=3"]).work.HostDelay == 7
     assert read_configuration(None, ["Map.MaxInstances=3"]).map.MaxInstances == 3
 

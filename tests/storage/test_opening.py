@@ -60,7 +60,7 @@ def test_a_database_that_the_server_does_not_have(postgres: str) -> None:
 
 
 def test_a_file_whose_name_means_something_in_a_uri(tmp_path: Path) -> None:
-    path = tmp_path / "a b#c&d.db"
+    path = tmp_path / "a b#c&d%41?e.db"
     desk = Desk(f"sqlite:///{path}")
     desk.begin()
     desk.close()

@@ -25,7 +25,6 @@ from parcahyd.core.records import (
 from parcahyd.pipeline.crawl_worker.documents import Parts, Reading
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.member_url import member_url
 from parcahyd.rules.retries import Failure
 
 __all__ = ["Scribe"]
@@ -108,6 +107,8 @@ class Scribe:
 
     def member(self, item: DueUrl, member: Member, media_type: str, charset: str, now: float) -> None:
         """A member of the archive that the item is: a document of its own, never asked for by itself."""
+        from parcahyd.rules.member_url import member_url  # Few sites have archives.
+
         path = member_url(item.path, member.name)
         self._emit(
             PageRecord(
