@@ -29,17 +29,14 @@ _PATHS = ("Map.HostsFile", "Work.CaFile")
 """Paths handed to plugins, which do not know the folder; the others are joined to it by whoever opens them."""
 _SECRETS = ("DbUrl", "DbPassword", "Proxy")
 """Keys whose values are not repeated, nor those of keys that are spelled nearly like them."""
-_TOML_MISTAKE = re.compile(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", re.DOTALL)
-_TOKEN = re.compile(
-    r"""(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
+_TOML_MISTAKE = r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)"
+_LEXEME = r"""(?xs)(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
       | (?P<bare>[A-Za-z0-9_-]+)
       | (?P<blank>[ \t\r]+|\#[^\n]*)
       | (?P<newline>\n)
       | (?P<open>[\[{])
       | (?P<close>[\]}])
-      | (?P<sign>.)""",
-    re.VERBOSE | re.DOTALL,
-)
+      | (?P<sign>.)"""
 
 
 class Statement(NamedTuple):
@@ -87,7 +84,7 @@ def statements(text: str) -> Iterator[Statement]:
     not taken for a key. Of a text that is not valid TOML it makes what it can.
     """
     line, depth, fresh, table = 1, 0, True, 0
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_LEXEME, text):
         kind = token.lastgroup
         if fresh and kind not in ("blank", "newline"):
             fresh = False
@@ -152,6 +149,8 @@ def _given_in_file(which: Conf, path: str, hints: list[str]) -> dict[str, _Given
         raise ConfigurationError(f"{file}: not valid TOML: lists nested too deeply") from None
     except ValueError as mistake:  # TOMLDecodeError, or an integer of too many digits
         raise _syntax_error(which, text, str(mistake)) from None
+    if not values:
+        return {}
     given: dict[str, _Given] = {}
     tables = HostTables(which, values)
     for statement in statements(text):
@@ -189,7 +188,7 @@ def _read(path: str, file: str) -> str:
 
 
 def _syntax_error(which: Conf, text: str, mistake: str) -> ConfigurationError:
-    found = _TOML_MISTAKE.fullmatch(mistake)
+    found = re.fullmatch(_TOML_MISTAKE, mistake)
     what = " ".join((found[1] if found else mistake).split())
     known = list(statements(text))
     line = int(found[2]) if found and found[2] else known[-1].line if known else 1

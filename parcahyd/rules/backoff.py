@@ -13,7 +13,7 @@ LONGEST_WAIT = 86_400.0
 """Seconds: no wait of our own grows beyond a day."""
 
 _SPREAD = 0.25
-_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,6}+)?")
+_SECONDS = r"[0-9]{1,12}(?:\.[0-9]{0,6}+)?"
 _LONGEST_HEADER = 100
 
 # By reason: the first wait in multiples of RetryDelay, and by how much every further one is longer. What passes by itself is
@@ -41,7 +41,7 @@ def retry_after(header: str, now: float) -> float | None:
     A date that is past asks for none. However much is asked for, the caller has limits of its own.
     """
     text = header[:_LONGEST_HEADER].strip()
-    if _SECONDS.fullmatch(text):
+    if re.fullmatch(_SECONDS, text):
         return float(text)
     from datetime import UTC  # Hardly anybody sends a date.
     from email.utils import parsedate_to_datetime

@@ -45,14 +45,14 @@ _NEVER_A_SERVER = frozenset(
 _LONGEST_HOST = 300
 """Characters of scheme, host and port; DNS has names of up to 253."""
 _KEPT_OF_PATH = 100
-_SHORTENED = re.compile(r"#[0-9]+-characters-[0-9a-f]{16}$")
+_SHORTENED = r"#[0-9]+-characters-[0-9a-f]{16}$"
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _SPELLINGS = {
     f"%{high}{low}": chr(byte) if (byte := int(high + low, 16)) in _UNRESERVED else f"%{high}{low}".upper()
     for high, low in product("0123456789abcdefABCDEF", repeat=2)
 }
-_MEMBER = re.compile(r"#!/.*+", re.DOTALL)  # of an archive: see `member_url`
+_MEMBER = r"(?s)#!/.*+"  # of an archive: see `member_url`
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -60,10 +60,10 @@ _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 # begins with a dot, no colon can end a scheme, and the host neither is a number nor holds punycode that might be invalid.
 _SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9_~!$&()*+,;=@.-]*+"
 _HOST = r"(?:(?!xn--)[a-z0-9-]++\.)++(?!xn--)[a-z]{2,}+"
-_PLAIN = re.compile(
+_PLAIN = (
     rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
     r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
-).fullmatch
+)
 _FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
 
 
@@ -141,14 +141,18 @@ def shortened(url: str) -> str | None:
 
 def recorded(url: str) -> str | None:
     """The canonical form of a URL as it is recorded: what `shortened` wrote stays, and so does the name of a member."""
-    found, mark = canonical(url), _SHORTENED.search(url) or _MEMBER.search(url)
+    found, mark = canonical(url), re.search(_SHORTENED, url) or re.search(_MEMBER, url)
     return found if found is None or mark is None else found + mark[0]
+
+
+def _no_match(_href: str) -> None:
+    return None
 
 
 class Joiner:
     """Resolves the references of one document against its base, a canonical URL."""
 
-    __slots__ = ("_base", "_directory", "_is_plain", "_origin", "_upwards")
+    __slots__ = ("_base", "_directory", "_match", "_origin", "_upwards")
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -156,14 +160,14 @@ class Joiner:
         self._origin = base[: base.index("/", start)]
         self._directory = base.partition("?")[0].rpartition("/")[0] + "/"
         self._upwards: dict[int, str] = {}
-        self._is_plain = base.startswith(("http://", "https://"))
+        self._match = re.compile(_PLAIN).fullmatch if base.startswith(("http://", "https://")) else _no_match
 
     def join(self, href: str) -> str | None:
         """The canonical absolute URL of a reference as it stands in a document; None where `canonical` would give None.
 
         The URL standard's joining defines the outcome. Most references are plain, though, and only need a prefix.
         """
-        plain = _PLAIN(href) if self._is_plain else None
+        plain = self._match(href)
         if plain is None:
             try:
                 return _finish(join_url(self._base, href))

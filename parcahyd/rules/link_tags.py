@@ -39,12 +39,11 @@ _INSIDE = {ord(character): None for character in "\t\n\r"}
 _BLANK = r"[\t\n\f\r ]"
 # A candidate's URL runs up to white space; a comma ends it only there, and the descriptors behind it only outside of
 # parentheses (HTML, section "Parsing a srcset attribute").
-_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+\)?+)*+)")
+_CANDIDATE = r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+\)?+)*+)"
 # HTML, section "Refresh state": a time, a separator, then the URL, perhaps after `url=` and in quotes.
-_REFRESH = re.compile(
-    rf"{_BLANK}*+(?:[0-9]|(?=\.))[0-9.]*+(?={_BLANK}|[;,]){_BLANK}*+[;,]?{_BLANK}*+"
-    rf"(?:url{_BLANK}*+={_BLANK}*+)?+(?:\"([^\"]*+)|'([^']*+)|(.+))",
-    re.IGNORECASE | re.DOTALL,
+_REFRESH = (
+    rf"(?is){_BLANK}*+(?:[0-9]|(?=\.))[0-9.]*+(?={_BLANK}|[;,]){_BLANK}*+[;,]?{_BLANK}*+"
+    rf"(?:url{_BLANK}*+={_BLANK}*+)?+(?:\"([^\"]*+)|'([^']*+)|(.+))"
 )
 
 FOLLOWED_RELATIONS = {"canonical": "canonical", "alternate": "alternate", "next": "next", "prev": "link", "previous": "link"}
@@ -150,7 +149,7 @@ def _of_meta(sink: Sink, element: Carrier) -> None:
         sink.robots.append((name[:MAX_LENGTH], content[:MAX_LENGTH]))
     if (element.attr("http-equiv") or "").lower() != "refresh":
         return
-    refresh = _REFRESH.match(content[:MAX_HREF])
+    refresh = re.match(_REFRESH, content[:MAX_HREF])
     if refresh is not None:
         sink.add("link", refresh[refresh.lastindex or 0], sink.follow)
 
@@ -163,7 +162,7 @@ def _of_image(sink: Sink, element: Carrier) -> None:
 def _of_srcset(sink: Sink, element: Carrier) -> None:
     srcset = element.attr("srcset")
     if srcset:
-        for candidate in _CANDIDATE.finditer(srcset):
+        for candidate in re.finditer(_CANDIDATE, srcset):
             sink.add("img", candidate[1].rstrip(","), sink.embedded)
 
 

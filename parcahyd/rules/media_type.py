@@ -33,9 +33,9 @@ _FIRST_BYTES = 1445  # the "resource header" of the MIME sniffing standard, sect
 _FIRST_BYTES_OF_XML = 4096
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # RFC 9110, section 5.6.2
-_MEMBER = re.compile(r"(?:[^,\"]|\"(?:[^\"\\]|\\.)*+(?:\"|$))++")
-_ESSENCE = re.compile(rf"[\t ]*({_WORD}/{_WORD})[\t ]*(?:;|$)")
-_PARAMETER = re.compile(r";[\t ]*+([^;=]*+)(?:=[\t ]*+(?:\"((?:[^\"\\]|\\.)*+)[^;]*+|([^;]*+)))?+")
+_MEMBER = r"(?:[^,\"]|\"(?:[^\"\\]|\\.)*+(?:\"|$))++"
+_ESSENCE = rf"[\t ]*({_WORD}/{_WORD})[\t ]*(?:;|$)"
+_PARAMETER = r";[\t ]*+([^;=]*+)(?:=[\t ]*+(?:\"((?:[^\"\\]|\\.)*+)[^;]*+|([^;]*+)))?+"
 
 _BLANK = rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*+"
 _COMMENTS = rb"(?:<!--.*?-->[\t\n\f\r ]*+)*+"
@@ -179,9 +179,9 @@ def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], 
     With it, how a document of that type begins that needs no second look, and how far the type is to be believed.
     """
     media_type = charset = ""
-    for member in _MEMBER.findall(header):
+    for member in re.findall(_MEMBER, header):
         named = _charset(member)
-        essence = _ESSENCE.match(member)
+        essence = re.match(_ESSENCE, member)
         if essence is not None and essence[1].lower() != media_type:
             media_type, charset = essence[1].lower(), named
         else:
@@ -191,7 +191,7 @@ def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], 
 
 
 def _charset(member: str) -> str:
-    for name, quoted, plain in _PARAMETER.findall(member):
+    for name, quoted, plain in re.findall(_PARAMETER, member):
         if name.rstrip("\t ").lower() == "charset" and (value := (quoted or plain).strip("\t \"'").lower()):
             return str(value)
     return ""

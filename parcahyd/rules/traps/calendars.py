@@ -25,10 +25,18 @@ _MOST_RUNS = 64
 _MOST_DATES = 4
 """Of one URL; more are not looked at."""
 
-_DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
-_NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
 _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
+
+
+@cache
+def _date() -> re.Pattern[str]:
+    return re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    return re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
 
 
 @cache
@@ -70,7 +78,7 @@ class Calendars:
         """
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
-        for found in islice(_DATE.finditer(path), _MOST_DATES):
+        for found in islice(_date().finditer(path), _MOST_DATES):
             start, date = found.start(), found[0]
             if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], holding, date.isdigit()):
                 return True
@@ -85,9 +93,9 @@ class Calendars:
 
     def _count(self, path: str, holding: Holding) -> None:
         """Notes what stands before numbers that are no dates."""
-        for found in islice(_NUMBER.finditer(path), _MOST_DATES):
+        for found in islice(_number().finditer(path), _MOST_DATES):
             before = path[: found.start()]
-            if before != self._counted and not _DATE.fullmatch(found[0]):
+            if before != self._counted and not _date().fullmatch(found[0]):
                 self._counted = before
                 run = zlib.crc32(numbered(before).encode())
                 if run not in self._numbers and holding.take():
