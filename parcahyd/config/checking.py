@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -38,7 +38,7 @@ _OWN_HEADERS = frozenset(
 """Headers that the crawl or the downloader writes itself."""
 
 
-class Place(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
     """Where a value was given."""
 
     text: str
@@ -51,7 +51,7 @@ class Place(NamedTuple):
         return self.source == "--set"
 
 
-class Problem(NamedTuple):
+class Problem(msgspec.Struct, frozen=True):
     message: str
     remedy: str
 

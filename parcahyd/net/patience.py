@@ -6,7 +6,7 @@ late: it compares a mean over six seconds, in whole seconds.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 __all__ = ["Pace", "Patience"]
 
@@ -16,7 +16,7 @@ _LOOKS = 4
 _WINDOW = 30.0
 
 
-class Pace(NamedTuple):
+class Pace(msgspec.Struct, frozen=True):
     """What was seen of a transfer so far."""
 
     received: int
@@ -46,7 +46,7 @@ class Patience:
         if pace is None or (received and not pace.received):
             return Pace(received, now, received, now), ""
         if received != pace.received:
-            pace = pace._replace(received=received, since=now)
+            pace = msgspec.structs.replace(pace, received=received, since=now)
         limit = self._idle if received else self._first_byte
         if limit and now - pace.since >= limit:
             return pace, f"no byte for {limit:g} s" if received else f"no answer within {limit:g} s"
@@ -54,5 +54,5 @@ class Patience:
             rate = (received - pace.window_received) / (now - pace.window_since)
             if rate < self._min_rate:
                 return pace, f"{rate:.0f} bytes a second, fewer than {self._min_rate:g}"
-            pace = pace._replace(window_received=received, window_since=now)
+            pace = msgspec.structs.replace(pace, window_received=received, window_since=now)
         return pace, ""

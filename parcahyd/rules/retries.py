@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.ports import DownloadFault, DownloadResult
@@ -24,7 +24,7 @@ REDIRECTS = frozenset((301, 302, 303, 307, 308))
 """The statuses whose Location is followed."""
 
 
-class Failure(NamedTuple):
+class Failure(msgspec.Struct, frozen=True):
     """Why a request gave no document, and what that means for the URL."""
 
     reason: Reason

@@ -14,7 +14,9 @@ The usual slips of authors are understood as protego and the big engines do: a m
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -50,7 +52,7 @@ def product_token(user_agent: str) -> str:
     return token[0] if token else ""
 
 
-class _Rule(NamedTuple):
+class _Rule(msgspec.Struct, frozen=True):
     allow: bool
     path: str
     place: str

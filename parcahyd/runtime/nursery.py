@@ -6,7 +6,8 @@ A child that has not been told to begin holds nothing, does nothing, and ends wi
 from __future__ import annotations
 
 import socket
-from typing import NamedTuple
+
+import msgspec
 
 from parcahyd.runtime.channel import socket_pair
 from parcahyd.runtime.children import Child, can_be_copied
@@ -14,7 +15,7 @@ from parcahyd.runtime.children import Child, can_be_copied
 __all__ = ["Newborn", "Nursery"]
 
 
-class Newborn(NamedTuple):
+class Newborn(msgspec.Struct, frozen=True):
     """A Crawl Worker that was not told to begin yet."""
 
     child: Child
