@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,6 +89,8 @@ def _unknown_table(which: Conf, text: str, meaning: Mapping[str, Any], place: Pl
 
 
 def _meaning(heading: str) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(heading)
     except (ValueError, RecursionError):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from parcahyd.config.checking import Place, checked, nearest, seed_problem
 from parcahyd.config.database_url import DATABASE_KEYS, shown_database_url
@@ -39,7 +40,7 @@ _LEXEME = r"""(?xs)(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\
       | (?P<sign>.)"""
 
 
-class Statement(NamedTuple):
+class Statement(msgspec.Struct, frozen=True):
     """A statement of a TOML file: its key, or the heading of a table, and the line on which it starts."""
 
     key: str
@@ -49,7 +50,7 @@ class Statement(NamedTuple):
     """How many headings there are up to here; 0 at the top level."""
 
 
-class _Given(NamedTuple):
+class _Given(msgspec.Struct, frozen=True):
     value: Any
     place: Place
 
@@ -108,9 +109,15 @@ def _key(token: str, *, quoted: bool) -> str:
     if not quoted:
         return token
     try:
-        return next(iter(tomllib.loads(f"{token} = 0")))
-    except tomllib.TOMLDecodeError:
+        return next(iter(_read_toml(f"{token} = 0")))
+    except ValueError:
         return token
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    import tomllib  # Many a crawl has neither a file nor a --set.
+
+    return tomllib.loads(text)
 
 
 def _absolute(folder: str) -> str:
@@ -144,7 +151,7 @@ def _given_in_file(which: Conf, path: str, hints: list[str]) -> dict[str, _Given
     file = os.path.basename(path)
     text = _read(path, file)
     try:
-        values = tomllib.loads(text)
+        values = _read_toml(text)
     except RecursionError:
         raise ConfigurationError(f"{file}: not valid TOML: lists nested too deeply") from None
     except ValueError as mistake:  # TOMLDecodeError, or an integer of too many digits
@@ -244,7 +251,7 @@ def _override_value(setting: Declared, raw: str, place: Place) -> object:
     if not raw and setting.default is None:
         return None
     try:
-        parsed = tomllib.loads(f"value = {raw}")
+        parsed = _read_toml(f"value = {raw}")
     except (ValueError, RecursionError):
         if raw[:1] in ('"', "'"):
             raise ConfigurationError(f"{place.text}: {setting.key}: the quotes do not close") from None

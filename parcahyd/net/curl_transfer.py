@@ -9,7 +9,6 @@ import pycurl
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.net.curl_faults import CurlError, detail_of, fault_of, ftp_status_of
 from parcahyd.net.patience import Pace
 
 __all__ = ["Done", "Transfer", "final_headers"]
@@ -131,11 +130,11 @@ class Transfer:
         if self._too_large and self._cut:
             number = 0
         elif self._too_large:
-            number, text = CurlError.FILESIZE_EXCEEDED, "the decoded body is larger than allowed"
+            number, text = pycurl.E_FILESIZE_EXCEEDED, "the decoded body is larger than allowed"
         if self._is_ftp:
             result = self._ftp_result(number, text)
         elif number:
-            result = self._failure(fault_of(number, text), detail_of(number, text))
+            result = self._fault(number, text)
         else:
             result = self._http_result()
         self.clear()
@@ -224,13 +223,20 @@ class Transfer:
         )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
+        from parcahyd.net.curl_faults import ftp_status_of
+
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
         if not status:
-            return self._failure(fault_of(number, text), detail_of(number, text))
+            return self._fault(number, text)
         if status != 200:
             return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
         headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
         return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
+
+    def _fault(self, number: int, text: str) -> DownloadResult:
+        from parcahyd.net.curl_faults import detail_of, fault_of  # Not before something fails.
+
+        return self._failure(fault_of(number, text), detail_of(number, text))
 
     def _failure(self, fault: DownloadFault, detail: str) -> DownloadResult:
         if self._peer and self._peer != self._address:

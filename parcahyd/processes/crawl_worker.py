@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from parcahyd.config.schema import Configuration
+from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.buffer import charge
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.messages import (
@@ -199,7 +199,7 @@ class CrawlWorkerProcess:
             self._stop(message)
 
     def _begin(self, message: Begin) -> None:
-        configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
+        configuration = decode_configuration(message.configuration)
         self.number, self.credit = message.worker, message.credit
         plugins = self._load_plugins(configuration, message.strangers)
         if plugins.wants_asyncio:

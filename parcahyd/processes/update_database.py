@@ -15,7 +15,7 @@ from typing import Protocol
 import msgspec
 
 from parcahyd.config.database_url import database_url
-from parcahyd.config.schema import Configuration
+from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.buffer import charge
 from parcahyd.core.errors import StoreFailed, UserMistake
 from parcahyd.core.life_cycle import State
@@ -62,7 +62,6 @@ _TELL_EVERY = 0.1
 _FOR_PAGES = (
     "hashlib",
     "isal.isal_zlib",
-    "zlib_ng.zlib_ng",
     "parcahyd.storage.packing",
     "parcahyd.storage.page_batch",
     "html",
@@ -210,7 +209,7 @@ class UpdateDatabaseProcess:
 
     def _begin(self, message: Begin) -> None:
         self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
-        configuration = msgspec.msgpack.decode(message.configuration, type=Configuration)
+        configuration = decode_configuration(message.configuration)
         self._configuration = configuration
         self._boxes = self._join(configuration, self)
 

@@ -7,7 +7,6 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 from isal import isal_zlib
-from zlib_ng import zlib_ng
 
 from parcahyd.core.records import PageRecord, Place
 from parcahyd.rules.fingerprint import fingerprint
@@ -145,7 +144,11 @@ def pack_all(
 
 def compress(content: Body, level: int) -> bytes:
     """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
-    return isal_zlib.compress(content, 1) if level == _QUICK else zlib_ng.compress(content, level)
+    if level == _QUICK:
+        return isal_zlib.compress(content, 1)
+    from zlib_ng import zlib_ng  # Only where the user asks for more than is usual.
+
+    return zlib_ng.compress(content, level)
 
 
 def compress_table(table: bytes) -> bytes:

@@ -54,18 +54,17 @@ PROCESSES = {
 }
 NEVER = (
     "ast asyncio click concurrent.futures difflib email gettext hashlib importlib.metadata inspect isal json locale logging "
-    "pathlib pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize traceback typing_extensions "
+    "pathlib pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize tomllib traceback typing_extensions "
     "urllib.parse zlib_ng"
 )
-"""What no process needs before the first request."""
-ONLY_THE_COORDINATOR = "tomllib"
+"""What no process needs before the first request, unless the user asks for more than is usual."""
 NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
 """What only one kind of process needs, so that it is loaded beside the others."""
 UNWANTED = {
-    "shared": f"{NEVER} {ONLY_THE_COORDINATOR} {NOT_SHARED}",
-    "worker": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 html pcre2 parcahyd.rules.containers parcahyd.rules.links",
-    "reader": f"{NEVER} {ONLY_THE_COORDINATOR} sqlite3 turbohtml",
-    "update-database": f"{NEVER} {ONLY_THE_COORDINATOR} html pcre2 pycurl",
+    "shared": f"{NEVER} {NOT_SHARED}",
+    "worker": f"{NEVER} sqlite3 html pcre2 parcahyd.net.curl_faults parcahyd.rules.containers parcahyd.rules.links",
+    "reader": f"{NEVER} sqlite3 turbohtml parcahyd.rules.member_url",
+    "update-database": f"{NEVER} html pcre2 pycurl",
     "coordinator": f"{NEVER} {NOT_SHARED}",
 }
 
