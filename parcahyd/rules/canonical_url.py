@@ -10,7 +10,6 @@ segments stay, reserved characters stay escaped or not as they came, and a path 
 from __future__ import annotations
 
 import re
-from itertools import product
 
 from ada_url import join_url, normalize_url
 
@@ -48,10 +47,18 @@ _KEPT_OF_PATH = 100
 _SHORTENED = r"#[0-9]+-characters-[0-9a-f]{16}$"
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_SPELLINGS = {
-    f"%{high}{low}": chr(byte) if (byte := int(high + low, 16)) in _UNRESERVED else f"%{high}{low}".upper()
-    for high, low in product("0123456789abcdefABCDEF", repeat=2)
-}
+
+
+class _Spellings(dict[str, str]):
+    """What stands for each escape in a canonical URL, made when first asked for: there are 484."""
+
+    def __missing__(self, escape: str) -> str:
+        byte = int(escape[1:], 16)
+        self[escape] = spelling = chr(byte) if byte in _UNRESERVED else escape.upper()
+        return spelling
+
+
+_SPELLINGS = _Spellings()
 _MEMBER = r"(?s)#!/.*+"  # of an archive: see `member_url`
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
