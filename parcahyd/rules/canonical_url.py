@@ -10,6 +10,8 @@ segments stay, reserved characters stay escaped or not as they came, and a path 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 
 from ada_url import join_url, normalize_url
 
@@ -67,11 +69,20 @@ _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 # begins with a dot, no colon can end a scheme, and the host neither is a number nor holds punycode that might be invalid.
 _SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9_~!$&()*+,;=@.-]*+"
 _HOST = r"(?:(?!xn--)[a-z0-9-]++\.)++(?!xn--)[a-z]{2,}+"
-_PLAIN = (
-    rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
-    r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
-)
 _FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
+
+
+@cache
+def _plain() -> Callable[[str], re.Match[str] | None]:
+    """Matches them; compiled for the first document, since until then everything waits for the start."""
+    return re.compile(
+        rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
+        r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
+    ).fullmatch
+
+
+def _never(_href: str) -> None:
+    return None
 
 
 def canonical(url: str) -> str | None:
@@ -152,14 +163,10 @@ def recorded(url: str) -> str | None:
     return found if found is None or mark is None else found + mark[0]
 
 
-def _no_match(_href: str) -> None:
-    return None
-
-
 class Joiner:
     """Resolves the references of one document against its base, a canonical URL."""
 
-    __slots__ = ("_base", "_directory", "_match", "_origin", "_upwards")
+    __slots__ = ("_base", "_directory", "_origin", "_plain", "_upwards")
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -167,14 +174,15 @@ class Joiner:
         self._origin = base[: base.index("/", start)]
         self._directory = base.partition("?")[0].rpartition("/")[0] + "/"
         self._upwards: dict[int, str] = {}
-        self._match = re.compile(_PLAIN).fullmatch if base.startswith(("http://", "https://")) else _no_match
+        self._plain = _plain() if base.startswith(("http://", "https://")) else _never
 
     def join(self, href: str) -> str | None:
         """The canonical absolute URL of a reference as it stands in a document; None where `canonical` would give None.
 
         The URL standard's joining defines the outcome. Most references are plain, though, and only need a prefix.
         """
-        plain = self._match(href)
+        match = self._plain  # As a call of `self._plain` it would be looked up as a method first.
+        plain = match(href)
         if plain is None:
             try:
                 return _finish(join_url(self._base, href))
