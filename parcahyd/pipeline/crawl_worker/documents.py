@@ -76,7 +76,7 @@ class DocumentTools(Protocol):
     def expanders(self) -> _Expanders: ...
 
 
-class Reading(NamedTuple):
+class Reading(msgspec.Struct, frozen=True):
     """What was read in a document."""
 
     charset: str
@@ -112,7 +112,7 @@ class Page(NamedTuple):
     """When it came."""
 
 
-class Parts(NamedTuple):
+class Parts(msgspec.Struct, frozen=True):
     """What a table of variable information tells of a document: nothing where there is none."""
 
     regions: tuple[tuple[str, int, int], ...] = ()
@@ -192,7 +192,7 @@ class DocumentReader:
             if summary is not None:
                 reading = _with_summary(reading, summary)
         if self._work.Expand and self._tools.expanders.can_expand(media_type):
-            reading = reading._replace(members=tuple(self._tools.expanders.expand(body, media_type, url)))
+            reading = msgspec.structs.replace(reading, members=tuple(self._tools.expanders.expand(body, media_type, url)))
         return reading
 
     def heed(
@@ -291,7 +291,8 @@ def _with_summary(reading: Reading, summary: Summary) -> Reading:
         for link in summary.links:
             sink.add("a", link, sink.follow)
         links = collected(sink, reading.charset)
-    return reading._replace(
+    return msgspec.structs.replace(
+        reading,
         links=links,
         title=summary.title or reading.title,
         language=summary.language or reading.language,
