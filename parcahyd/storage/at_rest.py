@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from urllib.parse import quote
 
 from parcahyd.core.errors import DatabaseMistake
 
@@ -24,10 +23,11 @@ def is_at_rest(path: str) -> bool:
 class ConnectionAtRest(sqlite3.Connection):
     """A transaction at whose end the file is another than at first is a DatabaseMistake."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, name: str) -> None:
+        """`name` is the path as it stands in a URI."""
         self._path = path
         self._state = _state_of(path)
-        super().__init__(f"file:{quote(path)}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+        super().__init__(f"file:{name}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
 
     def commit(self) -> None:
         super().commit()

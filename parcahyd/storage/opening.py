@@ -126,7 +126,8 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
     folder = os.path.dirname(path)
     _require_way_to(path, folder, create=create)
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
-    target = f"file:{path.translate(_MEANINGFUL)}?mode={'rwc' if create else 'rw'}"
+    name = path.translate(_MEANINGFUL)
+    target = f"file:{name}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
@@ -141,7 +142,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
             from parcahyd.storage.at_rest import ConnectionAtRest, is_at_rest
 
             if is_at_rest(path):
-                return _looked_at(ConnectionAtRest(path), _READERS_PRAGMAS)
+                return _looked_at(ConnectionAtRest(path, name), _READERS_PRAGMAS)
             raise DatabaseMistake(
                 f"the database {path} cannot be read with its log in a folder that may not be written to: {first_line(error)}",
                 f"copy it to another folder, together with {os.path.basename(path)}-wal",

@@ -78,7 +78,7 @@ def test_a_database_that_may_not_be_read_is_one_line(database: Path) -> None:
 
 
 def test_what_was_read_while_the_database_changed_is_refused(database: Path) -> None:
-    connection = ConnectionAtRest(str(database))
+    connection = ConnectionAtRest(str(database), str(database))
     connection.execute("BEGIN")
     assert connection.execute("SELECT count(*) FROM urls").fetchone() == (1,)
     connection.commit()
