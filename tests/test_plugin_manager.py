@@ -379,6 +379,12 @@ def test_no_address_of_a_shipped_resolver_does_either(folder: Path, name: str) -
         ("raise ValueError('odd url')", "raised ValueError: odd url"),
         ("self.loop.call_soon(done, 'page')", "gave str, not a DownloadResult"),
         ("done('page'); raise ValueError", "gave str, not a DownloadResult"),
+        ("done(DownloadResult(200, body='cGFnZQ=='))", "gave a body of str, not of bytes"),
+        ("done(DownloadResult('200'))", "gave a DownloadResult of other types: Expected `int`, got `str` - at `$.status`"),
+        (
+            "done(DownloadResult(200, ((b'Server', b'x'),)))",
+            "gave a DownloadResult of other types: Expected `str`, got `bytes` - at `$.headers[0][0]`",
+        ),
     ],
 )
 def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, start: str, text: str) -> None:
@@ -386,6 +392,16 @@ def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, star
     (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
     (result,) = _download(PluginManager.load(_conf(folder, downloader="NAME")))
     assert (result.fault, result.detail) == (DownloadFault.PLUGIN, f'downloader "NAME" {text}')
+
+
+@pytest.mark.parametrize("body", ["bytearray(b'page')", "memoryview(b'page')"])
+def test_what_comes_as_lists_and_buffers_is_handed_on_as_declared(folder: Path, body: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    start = f"done(DownloadResult(200, [['Server', 'x']], {body}, elapsed=1))"
+    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
+    (result,) = _download(PluginManager.load(_conf(folder, downloader="NAME")))
+    assert (result.fault, [*result.headers], result.body) == (None, [("Server", "x")], b"page")
+    assert type(result.body) is bytes
 
 
 @pytest.mark.parametrize(

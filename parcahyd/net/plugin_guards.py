@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import (
@@ -132,9 +134,8 @@ class StrictDownloader(GuardedDownloader):
                 self._loop.call_exception_handler({"message": message})
                 return
             told = True
-            if not isinstance(result, DownloadResult):
-                result = self._fault(f"gave {type(result).__name__}, not a DownloadResult")
-            elif result.fault is DownloadFault.PLUGIN and self._name not in result.detail:
+            result = self._as_promised(result)
+            if result.fault is DownloadFault.PLUGIN and self._name not in result.detail:
                 result.detail = f'downloader "{self._name}": {result.detail}'
             if threading.get_ident() != self._thread:
                 self._loop.call_soon_threadsafe(done, result)
@@ -148,3 +149,14 @@ class StrictDownloader(GuardedDownloader):
         except Exception as error:
             once(self._fault(f"raised {in_a_line(error)}"))
         starting = False
+
+    def _as_promised(self, result: object) -> DownloadResult:
+        """The result with fields of the types that are declared, or a fault that says what it is instead."""
+        if not isinstance(result, DownloadResult):
+            return self._fault(f"gave {type(result).__name__}, not a DownloadResult")
+        if isinstance(result.body, str):  # It would be taken for base64.
+            return self._fault("gave a body of str, not of bytes")
+        try:
+            return msgspec.convert(msgspec.structs.asdict(result), DownloadResult)
+        except msgspec.ValidationError as error:
+            return self._fault(f"gave a DownloadResult of other types: {error}")
