@@ -16,7 +16,7 @@ import pycurl
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.cookie_jar import CookieJar
-from parcahyd.net.curl_transfer import Done, Transfer
+from parcahyd.net.curl_transfer import Done, Transfer, Wanted
 
 __all__ = ["OptionedTransfer"]
 
@@ -74,7 +74,7 @@ class OptionedTransfer(Transfer):
             self._jar.take(self._url, result.headers, time.time())
         return result
 
-    def _open_socket(self, purpose: int, wanted: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+    def _open_socket(self, purpose: int, wanted: Wanted) -> socket.socket | int:
         # The socket leads to the proxy, whose name is the user's own and is resolved by libcurl.
         return socket.socket(*wanted[:3]) if self._proxied else super()._open_socket(purpose, wanted)
 

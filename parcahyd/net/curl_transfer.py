@@ -11,9 +11,11 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.net.patience import Pace
 
-__all__ = ["Done", "Transfer", "final_headers"]
+__all__ = ["Done", "Transfer", "Wanted", "final_headers"]
 
 Done = Callable[[DownloadResult], None]
+Wanted = tuple[int, int, int, tuple[str, int] | tuple[str, int, int, int]]
+"""Family, kind, protocol and address of a socket, which libcurl asks for."""
 
 _BLANK_LINES = (b"\r\n", b"\n")
 
@@ -185,7 +187,7 @@ class Transfer:
         self._chunks.append(chunk)
         return None
 
-    def _open_socket(self, _purpose: int, wanted: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+    def _open_socket(self, _purpose: int, wanted: Wanted) -> socket.socket | int:
         family, kind, protocol, (address, *_) = wanted
         if address != self._pin:
             self._peer = address
