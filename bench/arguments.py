@@ -92,6 +92,11 @@ def shown_command(arguments: Sequence[str]) -> str:
     return f"python bench/crawl.py {shlex.join(shown)}".rstrip()
 
 
+def _program(name: str) -> str:
+    """A program by its name, or by a path that holds wherever it is run."""
+    return os.path.abspath(name) if os.sep in name else name
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python bench/crawl.py", description=_DESCRIPTION, epilog=_EPILOGUE)
     named = ", ".join((*PACKAGED, GENERATED))
@@ -125,10 +130,18 @@ def _add_contenders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting for PARCAHYD")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="a checkout of another version, for parcahyd-before")
     parser.add_argument(
-        "--python", default=sys.executable, metavar="PYTHON", help="the interpreter for PARCAHYD, with what it depends on"
+        "--python",
+        type=_program,
+        default=sys.executable,
+        metavar="PYTHON",
+        help="the interpreter for PARCAHYD, with what it depends on",
     )
-    parser.add_argument("--other-python", metavar="PYTHON", help="another such interpreter, for parcahyd-elsewhere")
-    parser.add_argument("--scrapy", default=sys.executable, metavar="PYTHON", help="an interpreter that has Scrapy")
+    parser.add_argument(
+        "--other-python", type=_program, metavar="PYTHON", help="another such interpreter, for parcahyd-elsewhere"
+    )
+    parser.add_argument(
+        "--scrapy", type=_program, default=sys.executable, metavar="PYTHON", help="an interpreter that has Scrapy"
+    )
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="where the crawlers for Node are installed")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bench.arguments import parse, shown_command
@@ -22,6 +24,12 @@ def test_there_are_as_many_rounds_on_a_disk_as_in_memory_unless_said_otherwise()
 def test_nonsense_is_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):
         parse(arguments)
+
+
+def test_programs_are_found_wherever_they_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = parse(["--python", "here/python", "--other-python", "/there/python", "--scrapy", "python3"])
+    assert [given.python, given.other_python, given.scrapy] == [f"{tmp_path}/here/python", "/there/python", "python3"]
 
 
 def test_a_report_shows_no_paths_of_this_machine() -> None:
