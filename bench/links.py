@@ -58,7 +58,10 @@ def _pages(folders: Sequence[Path]) -> Iterator[bytes]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    outcomes, seconds = compare(_pages(parser.parse_args().folders))
+    folders = parser.parse_args().folders
+    outcomes, seconds = compare(_pages(folders))
+    if not outcomes:
+        parser.error(f"there is no page below {', '.join(map(str, folders))}")
     scanned = sum(outcomes.values()) - outcomes["left to the tree"]
     print("| pages | scanned | equal | other order | different | left to the tree | scan µs/page | tree µs/page | ratio |")
     print("|---|---|---|---|---|---|---|---|---|")
