@@ -25,8 +25,9 @@ def default_folder() -> str | None:
     folder = "conf"
     try:
         return folder if any(_is_file(os.path.join(folder, name)) for name in _FILES) else None
-    except PermissionError:
-        raise UserMistake("the folder conf cannot be read", "make it readable, or name another with --conf") from None
+    except OSError as error:
+        what = f"the folder conf cannot be read: {error.strerror}"
+        raise UserMistake(what, "make it readable, or name another with --conf") from None
 
 
 def _is_file(path: str) -> bool:

@@ -50,3 +50,11 @@ def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path, monkey
     (tmp_path / "conf").mkdir(mode=0)
     with pytest.raises(UserMistake, match="the folder conf cannot be read"):
         default_folder()
+
+
+def test_a_file_that_leads_to_itself_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "MapConf.toml").symlink_to("MapConf.toml")
+    with pytest.raises(UserMistake, match="the folder conf cannot be read: Too many levels of symbolic links"):
+        default_folder()
