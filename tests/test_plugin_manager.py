@@ -9,64 +9,21 @@ from types import FunctionType, ModuleType, SimpleNamespace
 
 import pluggy
 import pytest
-from msgspec.structs import replace
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.errors import PluginNotFound, ResolutionFailed, UserMistake
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, Resolution
+from parcahyd.core.errors import PluginNotFound, UserMistake
 from parcahyd.formats import shipped_formats
 from parcahyd.hookspecs import PROJECT, HookSpecs, hookimpl
 from parcahyd.net import shipped_plugins
 from parcahyd.plugin_manager import PluginManager, PluginReport
 from parcahyd.rules.media_type import recognise
 from parcahyd.storage import shipped_orders
-
-_RESOLVER = """
-from parcahyd.core.ports import Resolution
-from parcahyd.hookspecs import hookimpl
-
-class Fixed:
-    def __init__(self, conf):
-        self.ttl = conf.MinTtl
-    def resolve(self, host):
-        return Resolution(("192.0.2.1",), self.ttl)
-    def close(self):
-        pass
-
-@hookimpl
-def parcahyd_resolvers():
-    return {"NAME": Fixed}
-"""
-
-_DOWNLOADER = """
-from parcahyd.core.ports import DownloadResult
-from parcahyd.hookspecs import hookimpl
-
-class Fixed:
-    schemes = frozenset({"http"})
-    def __init__(self, conf, loop):
-        self.loop = loop
-    def start(self, request, done):
-        self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))
-    def cancel_all(self):
-        pass
-    def close(self):
-        pass
-
-@hookimpl
-def parcahyd_downloaders():
-    return {"NAME": Fixed}
-"""
-
-_REQUEST = DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000)
+from tests.support.strangers import DOWNLOADER, RESOLVER, configured, download, plugin_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A configuration folder beside an empty plugins folder."""
-    (tmp_path / "conf").mkdir()
-    (tmp_path / "plugins").mkdir()
-    return tmp_path
+    return plugin_folder(tmp_path)
 
 
 @pytest.fixture
@@ -82,10 +39,6 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def _conf(folder: Path, resolver: str = "dnspython", downloader: str = "curl") -> Configuration:
-    return Configuration(MapConf(DnsResolverClass=resolver), WorkConf(DownloaderClass=downloader), str(folder / "conf"))
-
-
 def _install(packages: Path, name: str, code: str, version: str = "1.2") -> None:
     """What an installer leaves behind: a module and the description of its distribution."""
     (packages / f"{name}.py").write_text(code)
@@ -93,21 +46,6 @@ def _install(packages: Path, name: str, code: str, version: str = "1.2") -> None
     described.mkdir()
     (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: {version}\n")
     (described / "entry_points.txt").write_text(f"[parcahyd]\n{name} = {name}\n")
-
-
-def _download(manager: PluginManager, request: DownloadRequest = _REQUEST) -> list[DownloadResult]:
-    loop = asyncio.new_event_loop()
-    troubles: list[object] = []
-    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
-    results: list[DownloadResult] = []
-    downloader = manager.downloader(loop)
-    downloader.start(request, results.append)
-    assert results == [], "done was called from inside start"
-    loop.call_later(0.05, loop.stop)
-    loop.run_forever()
-    downloader.close()
-    loop.close()
-    return results
 
 
 # --- finding --------------------------------------------------------------------------------------------------------
@@ -149,10 +87,10 @@ def _answers_of(module: ModuleType) -> list[tuple[str, FunctionType]]:
 
 
 def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> None:
-    _install(packages, "stranger", _RESOLVER.replace("NAME", "from-package"))
-    (folder / "plugins" / "mine.py").write_text(_DOWNLOADER.replace("NAME", "from-file"))
-    (packages / "dotted.py").write_text(_RESOLVER)
-    listing = PluginManager.load(_conf(folder, resolver="dotted:Fixed")).listing()
+    _install(packages, "stranger", RESOLVER.replace("NAME", "from-package"))
+    (folder / "plugins" / "mine.py").write_text(DOWNLOADER.replace("NAME", "from-file"))
+    (packages / "dotted.py").write_text(RESOLVER)
+    listing = PluginManager.load(configured(folder, resolver="dotted:Fixed")).listing()
     assert PluginReport("parcahyd_resolvers", "system", "parcahyd.net", "built-in") in listing
     found = {report.name: (report.plugin, report.found) for report in listing}
     assert found["from-package"] == ("stranger", "entry point of stranger-dist 1.2")
@@ -161,32 +99,34 @@ def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> 
 
 
 def test_an_entry_point_is_used_by_its_name(folder: Path, packages: Path) -> None:
-    _install(packages, "stranger", _RESOLVER.replace("NAME", "stranger's"))
-    assert PluginManager.load(_conf(folder, resolver="stranger's")).resolver().resolve("a.test").addresses == ("192.0.2.1",)
+    _install(packages, "stranger", RESOLVER.replace("NAME", "stranger's"))
+    assert PluginManager.load(configured(folder, resolver="stranger's")).resolver().resolve("a.test").addresses == (
+        "192.0.2.1",
+    )
 
 
 def test_a_file_is_used_by_its_name(folder: Path) -> None:
-    (folder / "plugins" / "mine.py").write_text(_DOWNLOADER.replace("NAME", "mine"))
-    (result,) = _download(PluginManager.load(_conf(folder, downloader="mine")))
+    (folder / "plugins" / "mine.py").write_text(DOWNLOADER.replace("NAME", "mine"))
+    (result,) = download(PluginManager.load(configured(folder, downloader="mine")))
     assert result.body == b"http://pages.test/"
 
 
 def test_the_plugin_folder_is_relative_to_the_configuration(folder: Path) -> None:
     (folder / "conf" / "extra").mkdir()
-    (folder / "conf" / "extra" / "mine.py").write_text(_RESOLVER.replace("NAME", "mine"))
+    (folder / "conf" / "extra" / "mine.py").write_text(RESOLVER.replace("NAME", "mine"))
     conf = Configuration(MapConf(DnsResolverClass="mine", PluginDir="extra"), WorkConf(), str(folder / "conf"))
     assert PluginManager.load(conf).resolver().resolve("a.test").ttl == 60.0
 
 
 def test_a_missing_folder_is_fine(tmp_path: Path) -> None:
-    assert len(PluginManager.load(_conf(tmp_path)).listing()) >= 5
+    assert len(PluginManager.load(configured(tmp_path)).listing()) >= 5
 
 
 def test_files_that_start_with_an_underscore_and_other_files_are_left_alone(folder: Path) -> None:
     (folder / "plugins" / "_parts.py").write_text("raise RuntimeError")
     (folder / "plugins" / "notes.txt").write_text("raise RuntimeError")
     (folder / "plugins" / "package").mkdir()
-    assert PluginManager.load(_conf(folder)).listing()
+    assert PluginManager.load(configured(folder)).listing()
 
 
 @pytest.mark.parametrize(
@@ -203,14 +143,14 @@ class Plugin:
         return {"x": Fixed}
 """
     (packages / "outer").mkdir()
-    (packages / "outer" / "dotted.py").write_text(_RESOLVER + more)
-    assert PluginManager.load(_conf(folder, resolver=path)).resolver().resolve("a.test").addresses == ("192.0.2.1",)
+    (packages / "outer" / "dotted.py").write_text(RESOLVER + more)
+    assert PluginManager.load(configured(folder, resolver=path)).resolver().resolve("a.test").addresses == ("192.0.2.1",)
 
 
 def test_a_dotted_path_to_a_downloader(folder: Path, packages: Path) -> None:
     (packages / "outer").mkdir()
-    (packages / "outer" / "inner.py").write_text(_DOWNLOADER)
-    assert _download(PluginManager.load(_conf(folder, downloader="outer.inner.Fixed")))[0].status == 200
+    (packages / "outer" / "inner.py").write_text(DOWNLOADER)
+    assert download(PluginManager.load(configured(folder, downloader="outer.inner.Fixed")))[0].status == 200
 
 
 # --- mistakes -------------------------------------------------------------------------------------------------------
@@ -230,30 +170,30 @@ def test_a_dotted_path_to_a_downloader(folder: Path, packages: Path) -> None:
 )
 def test_a_name_that_nobody_provides(folder: Path, resolver: str, downloader: str, message: str, remedy: str) -> None:
     with pytest.raises(PluginNotFound) as mistake:
-        PluginManager.load(_conf(folder, resolver, downloader))
+        PluginManager.load(configured(folder, resolver, downloader))
     assert message in mistake.value.message
     assert remedy in mistake.value.remedy
 
 
 @pytest.mark.parametrize("name", ["dnspythn", "no.such.Module"])
 def test_an_unchecked_load_lists_what_there_is_although_the_name_is_wrong(folder: Path, name: str) -> None:
-    manager = PluginManager.load(_conf(folder, resolver=name), check=False)
+    manager = PluginManager.load(configured(folder, resolver=name), check=False)
     assert "dnspython" in [report.name for report in manager.listing()]
     with pytest.raises(PluginNotFound):
         manager.resolver()
 
 
 def test_two_plugins_with_one_name_are_both_named(folder: Path) -> None:
-    (folder / "plugins" / "one.py").write_text(_RESOLVER.replace("NAME", "same"))
-    (folder / "plugins" / "two.py").write_text(_RESOLVER.replace("NAME", "same"))
+    (folder / "plugins" / "one.py").write_text(RESOLVER.replace("NAME", "same"))
+    (folder / "plugins" / "two.py").write_text(RESOLVER.replace("NAME", "same"))
     with pytest.raises(UserMistake, match=r'two plugins offer a resolver called "same": .*one\.py.*two\.py'):
-        PluginManager.load(_conf(folder))
+        PluginManager.load(configured(folder))
 
 
 def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
-    (folder / "plugins" / "shadow.py").write_text(_DOWNLOADER.replace("NAME", "curl"))
+    (folder / "plugins" / "shadow.py").write_text(DOWNLOADER.replace("NAME", "curl"))
     with pytest.raises(UserMistake, match=r'called "curl": "parcahyd\.net" \(built-in\) and "shadow" \(file .*shadow\.py\)'):
-        PluginManager.load(_conf(folder))
+        PluginManager.load(configured(folder))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +207,7 @@ def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
 def test_a_file_that_cannot_be_loaded_is_named_in_one_line(folder: Path, code: str, text: str) -> None:
     (folder / "plugins" / "broken.py").write_text(code)
     with pytest.raises(UserMistake) as mistake:
-        PluginManager.load(_conf(folder))
+        PluginManager.load(configured(folder))
     assert str(folder / "plugins" / "broken.py") in mistake.value.message
     assert text in mistake.value.message
     assert "\n" not in str(mistake.value)
@@ -276,30 +216,30 @@ def test_a_file_that_cannot_be_loaded_is_named_in_one_line(folder: Path, code: s
 def test_a_package_that_cannot_be_imported_is_named(folder: Path, packages: Path) -> None:
     _install(packages, "broken_stranger", "raise RuntimeError('no luck')")
     with pytest.raises(UserMistake, match=r'"broken_stranger" \(entry point of broken_stranger-dist 1\.2\).*no luck'):
-        PluginManager.load(_conf(folder))
+        PluginManager.load(configured(folder))
 
 
 def test_a_module_that_fails_while_it_is_imported_is_not_called_missing(folder: Path, packages: Path) -> None:
     (packages / "needy.py").write_text("import nosuchmodule")
     with pytest.raises(UserMistake, match=r"cannot be imported: ModuleNotFoundError: No module named 'nosuchmodule'"):
-        PluginManager.load(_conf(folder, resolver="needy:Thing"))
+        PluginManager.load(configured(folder, resolver="needy:Thing"))
 
 
 @pytest.mark.parametrize(
     ("code", "text"),
     [
         ("x = 1", "answers no hook"),
-        (_RESOLVER.replace("parcahyd_resolvers", "parcahyd_resolver"), "unknown hook 'parcahyd_resolver'"),
-        (_RESOLVER.replace("parcahyd_resolvers()", "parcahyd_resolvers(conf)"), "parcahyd_resolvers"),
-        (_RESOLVER.replace('{"NAME": Fixed}', "[Fixed]"), "something else than names with factories"),
-        (_RESOLVER.replace('{"NAME": Fixed}', '{"NAME": 1}'), "something else than names with factories"),
-        (_RESOLVER.replace('{"NAME": Fixed}', "1 / 0"), "failed in parcahyd_resolvers: ZeroDivisionError"),
+        (RESOLVER.replace("parcahyd_resolvers", "parcahyd_resolver"), "unknown hook 'parcahyd_resolver'"),
+        (RESOLVER.replace("parcahyd_resolvers()", "parcahyd_resolvers(conf)"), "parcahyd_resolvers"),
+        (RESOLVER.replace('{"NAME": Fixed}', "[Fixed]"), "something else than names with factories"),
+        (RESOLVER.replace('{"NAME": Fixed}', '{"NAME": 1}'), "something else than names with factories"),
+        (RESOLVER.replace('{"NAME": Fixed}', "1 / 0"), "failed in parcahyd_resolvers: ZeroDivisionError"),
     ],
 )
 def test_a_plugin_that_answers_hooks_wrongly_is_named(folder: Path, code: str, text: str) -> None:
     (folder / "plugins" / "odd.py").write_text(code)
     with pytest.raises(UserMistake) as mistake:
-        PluginManager.load(_conf(folder))
+        PluginManager.load(configured(folder))
     assert "odd" in mistake.value.message
     assert text in mistake.value.message
 
@@ -314,128 +254,32 @@ def test_a_plugin_that_answers_hooks_wrongly_is_named(folder: Path, code: str, t
 )
 def test_a_dotted_path_to_the_wrong_thing(folder: Path, packages: Path, more: str, path: str, text: str) -> None:
     (packages / "outer").mkdir()
-    (packages / "outer" / "odd.py").write_text(_RESOLVER + more)
-    (packages / "outer" / "odd_downloader.py").write_text(_DOWNLOADER)
+    (packages / "outer" / "odd.py").write_text(RESOLVER + more)
+    (packages / "outer" / "odd_downloader.py").write_text(DOWNLOADER)
     with pytest.raises(UserMistake, match=text):
-        PluginManager.load(_conf(folder, resolver=path))
+        PluginManager.load(configured(folder, resolver=path))
 
 
 def test_a_factory_that_raises_is_named(folder: Path) -> None:
-    (folder / "plugins" / "odd.py").write_text(_RESOLVER.replace("self.ttl = conf.MinTtl", "raise OSError('no disk')"))
-    manager = PluginManager.load(_conf(folder, resolver="NAME"))
+    (folder / "plugins" / "odd.py").write_text(RESOLVER.replace("self.ttl = conf.MinTtl", "raise OSError('no disk')"))
+    manager = PluginManager.load(configured(folder, resolver="NAME"))
     with pytest.raises(UserMistake, match=r'resolver "NAME" \(file .*odd\.py\) could not be made: OSError: no disk'):
         manager.resolver()
 
 
 def test_what_a_factory_makes_must_have_the_ports_methods(folder: Path) -> None:
-    code = _DOWNLOADER.replace("schemes =", "protocols =").replace("def cancel_all", "def cancel")
+    code = DOWNLOADER.replace("schemes =", "protocols =").replace("def cancel_all", "def cancel")
     (folder / "plugins" / "odd.py").write_text(code)
-    manager = PluginManager.load(_conf(folder, downloader="NAME"))
+    manager = PluginManager.load(configured(folder, downloader="NAME"))
     with pytest.raises(UserMistake, match=r"lacks cancel_all, schemes") as mistake:
         manager.downloader(asyncio.new_event_loop())
     assert "parcahyd.core.ports.Downloader" in mistake.value.remedy
 
 
-# --- guards ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ("raise ValueError('odd host')", "raised ValueError: odd host"),
-        ("return '192.0.2.1'", "returned str, not a Resolution"),
-        ("return Resolution(('192.0.2.1',), '60')", "returned a ttl that is str, not a number"),
-    ],
-)
-def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
-    code = _RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
-    (folder / "plugins" / "odd.py").write_text(code)
-    with pytest.raises(ResolutionFailed) as failure:
-        PluginManager.load(_conf(folder, resolver="NAME")).resolver().resolve("a.test")
-    assert failure.value.reason.word == "dns-failure"
-    assert failure.value.detail == f'resolver "NAME" {text}'
-
-
-@pytest.mark.parametrize(("given", "held"), [("1e9", 60.0), ("inf", 60.0), ("nan", 60.0), ("60", 60.0), ("5", 5.0), ("0", 0.0)])
-def test_no_address_holds_longer_than_max_ttl(folder: Path, given: str, held: float) -> None:
-    (folder / "plugins" / "long.py").write_text(_RESOLVER.replace("self.ttl)", f"float('{given}'))"))
-    conf = replace(_conf(folder), map=MapConf(DnsResolverClass="NAME", MaxTtl=60.0))
-    assert PluginManager.load(conf).resolver().resolve("a.test") == Resolution(("192.0.2.1",), held)
-
-
-@pytest.mark.parametrize("name", ["dnspython", "system", "hosts-file"])
-def test_no_address_of_a_shipped_resolver_does_either(folder: Path, name: str) -> None:
-    (folder / "hosts").write_text("127.0.0.1 localhost\n")
-    settings = MapConf(
-        DnsResolverClass=name, Nameservers=("127.0.0.1",), HostsFile=str(folder / "hosts"), MinTtl=60.0, MaxTtl=7.0
-    )
-    resolver = PluginManager.load(replace(_conf(folder), map=settings)).resolver()
-    assert [resolver.resolve("localhost").ttl <= 7.0 for _ in range(2)] == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("start", "text"),
-    [
-        ("raise ValueError('odd url')", "raised ValueError: odd url"),
-        ("self.loop.call_soon(done, 'page')", "gave str, not a DownloadResult"),
-        ("done('page'); raise ValueError", "gave str, not a DownloadResult"),
-        ("done(DownloadResult(200, body='cGFnZQ=='))", "gave a body of str, not of bytes"),
-        ("done(DownloadResult('200'))", "gave a DownloadResult of other types: Expected `int`, got `str` - at `$.status`"),
-        (
-            "done(DownloadResult(200, ((b'Server', b'x'),)))",
-            "gave a DownloadResult of other types: Expected `str`, got `bytes` - at `$.headers[0][0]`",
-        ),
-    ],
-)
-def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, start: str, text: str) -> None:
-    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
-    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
-    (result,) = _download(PluginManager.load(_conf(folder, downloader="NAME")))
-    assert (result.fault, result.detail) == (DownloadFault.PLUGIN, f'downloader "NAME" {text}')
-
-
-@pytest.mark.parametrize("body", ["bytearray(b'page')", "memoryview(b'page')"])
-def test_what_comes_as_lists_and_buffers_is_handed_on_as_declared(folder: Path, body: str) -> None:
-    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
-    start = f"done(DownloadResult(200, [['Server', 'x']], {body}, elapsed=1))"
-    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
-    (result,) = _download(PluginManager.load(_conf(folder, downloader="NAME")))
-    assert (result.fault, [*result.headers], result.body) == (None, [("Server", "x")], b"page")
-    assert type(result.body) is bytes
-
-
-@pytest.mark.parametrize(
-    "start",
-    [
-        "done(DownloadResult(200))",
-        "self.loop.call_soon(done, DownloadResult(200)); self.loop.call_soon(done, DownloadResult(200))",
-        "__import__('threading').Thread(target=done, args=(DownloadResult(200),)).start()",
-    ],
-)
-def test_done_is_called_once_and_later_whatever_the_plugin_does(folder: Path, start: str) -> None:
-    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
-    (folder / "plugins" / "odd.py").write_text(_DOWNLOADER.replace(whole, start))
-    assert [result.status for result in _download(PluginManager.load(_conf(folder, downloader="NAME")))] == [200]
-
-
-def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
-    end = "def close(self):\n        pass"
-    (folder / "plugins" / "one.py").write_text(_RESOLVER.replace(end, "def close(self):\n        raise OSError('one')"))
-    (folder / "plugins" / "two.py").write_text(_DOWNLOADER.replace(end, "def close(self):\n        raise OSError('two')"))
-    manager = PluginManager.load(_conf(folder, resolver="NAME", downloader="NAME"))
-    manager.resolver().close()
-    loop = asyncio.new_event_loop()
-    troubles: list[str] = []
-    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
-    manager.downloader(loop).close()
-    loop.close()
-    assert troubles == ['downloader "NAME" raised OSError: two in close']
-
-
 @pytest.mark.parametrize(("downloader", "wanted"), [("curl", False), ("requests", False), ("NAME", True)])
 def test_only_a_strangers_downloader_wants_a_loop_of_asyncio(folder: Path, downloader: str, wanted: bool) -> None:
-    (folder / "plugins" / "one.py").write_text(_DOWNLOADER)
-    assert PluginManager.load(_conf(folder, downloader=downloader)).wants_asyncio is wanted
+    (folder / "plugins" / "one.py").write_text(DOWNLOADER)
+    assert PluginManager.load(configured(folder, downloader=downloader)).wants_asyncio is wanted
 
 
 # --- formats --------------------------------------------------------------------------------------------------------
@@ -470,7 +314,7 @@ def parcahyd_expanders():
 
 
 def test_the_built_in_formats_are_there(folder: Path) -> None:
-    manager = PluginManager.load(_conf(folder))
+    manager = PluginManager.load(configured(folder))
     told: list[str] = []
     assert manager.recognizer(told.append) is recognise
     summarizers, expanders = manager.summarizers(told.append), manager.expanders(told.append)
@@ -486,7 +330,7 @@ def test_the_built_in_formats_are_there(folder: Path) -> None:
 @pytest.mark.parametrize("load", [PluginManager.load, PluginManager.load_for_worker])
 def test_strangers_are_asked_before_the_built_in_ones(folder: Path, load: Callable[[Configuration], PluginManager]) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS)
-    manager = load(_conf(folder))
+    manager = load(configured(folder))
     recognize = manager.recognizer(print)
     assert recognize("", b"MINE") == ("application/x-mine", "")
     assert recognize("", b"%PDF-") == ("application/pdf", "")
@@ -501,7 +345,7 @@ def test_strangers_are_asked_before_the_built_in_ones(folder: Path, load: Callab
 
 def test_a_worker_finds_the_formats_of_packages(folder: Path, packages: Path) -> None:
     _install(packages, "formats_stranger", _FORMATS)
-    assert PluginManager.load_for_worker(_conf(folder)).expanders(print).can_expand("application/x-mine")
+    assert PluginManager.load_for_worker(configured(folder)).expanders(print).can_expand("application/x-mine")
 
 
 @pytest.mark.parametrize(
@@ -515,12 +359,12 @@ def test_a_worker_finds_the_formats_of_packages(folder: Path, packages: Path) ->
 def test_a_format_plugin_that_cannot_be_used_is_named(folder: Path, change: tuple[str, str], text: str) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS.replace(*change))
     with pytest.raises(UserMistake, match=text):
-        PluginManager.load(_conf(folder)).summarizers(print)
+        PluginManager.load(configured(folder)).summarizers(print)
 
 
 def test_every_built_in_can_be_made(folder: Path) -> None:
     loop = asyncio.new_event_loop()
-    for report in PluginManager.load(_conf(folder)).listing():
+    for report in PluginManager.load(configured(folder)).listing():
         if report.found != "built-in":
             continue
         if report.hook == "parcahyd_resolvers":
@@ -529,7 +373,7 @@ def test_every_built_in_can_be_made(folder: Path) -> None:
             )
             PluginManager.load(conf).resolver().close()
         elif report.hook == "parcahyd_downloaders":
-            downloader = PluginManager.load(_conf(folder, downloader=report.name)).downloader(loop)
+            downloader = PluginManager.load(configured(folder, downloader=report.name)).downloader(loop)
             assert "https" in downloader.schemes
             downloader.close()
     loop.close()

@@ -1,14 +1,20 @@
-"""Options that a downloader does not honour never reach it; what else the guards do is in tests/test_plugin_manager.py."""
+"""What the guards keep from plugins, and what they answer for: options that are not honoured, answers that are none."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.config.schema import MapConf
+from parcahyd.core.errors import ResolutionFailed
+from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions, Resolution
 from parcahyd.net.plugin_guards import GuardedDownloader, StrictDownloader
+from parcahyd.plugin_manager import PluginManager
 from parcahyd.testing import FakeDownloader
+from tests.support.strangers import DOWNLOADER, RESOLVER, configured, download, plugin_folder
 
 
 @pytest.mark.parametrize("guard", [GuardedDownloader, StrictDownloader])
@@ -38,3 +44,104 @@ def test_a_downloader_that_says_nothing_honours_nothing(guard: type[GuardedDownl
     del inner.options
     assert guard("mine", inner, loop).options == frozenset()
     loop.close()
+
+
+# --- strangers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return plugin_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("raise ValueError('odd host')", "raised ValueError: odd host"),
+        ("return '192.0.2.1'", "returned str, not a Resolution"),
+        ("return Resolution(('192.0.2.1',), '60')", "returned a ttl that is str, not a number"),
+    ],
+)
+def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
+    code = RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
+    (folder / "plugins" / "odd.py").write_text(code)
+    with pytest.raises(ResolutionFailed) as failure:
+        PluginManager.load(configured(folder, resolver="NAME")).resolver().resolve("a.test")
+    assert failure.value.reason.word == "dns-failure"
+    assert failure.value.detail == f'resolver "NAME" {text}'
+
+
+@pytest.mark.parametrize(("given", "held"), [("1e9", 60.0), ("inf", 60.0), ("nan", 60.0), ("60", 60.0), ("5", 5.0), ("0", 0.0)])
+def test_no_address_holds_longer_than_max_ttl(folder: Path, given: str, held: float) -> None:
+    (folder / "plugins" / "long.py").write_text(RESOLVER.replace("self.ttl)", f"float('{given}'))"))
+    conf = replace(configured(folder), map=MapConf(DnsResolverClass="NAME", MaxTtl=60.0))
+    assert PluginManager.load(conf).resolver().resolve("a.test") == Resolution(("192.0.2.1",), held)
+
+
+@pytest.mark.parametrize("name", ["dnspython", "system", "hosts-file"])
+def test_no_address_of_a_shipped_resolver_does_either(folder: Path, name: str) -> None:
+    (folder / "hosts").write_text("127.0.0.1 localhost\n")
+    settings = MapConf(
+        DnsResolverClass=name, Nameservers=("127.0.0.1",), HostsFile=str(folder / "hosts"), MinTtl=60.0, MaxTtl=7.0
+    )
+    resolver = PluginManager.load(replace(configured(folder), map=settings)).resolver()
+    assert [resolver.resolve("localhost").ttl <= 7.0 for _ in range(2)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        ("raise ValueError('odd url')", "raised ValueError: odd url"),
+        ("self.loop.call_soon(done, 'page')", "gave str, not a DownloadResult"),
+        ("done('page'); raise ValueError", "gave str, not a DownloadResult"),
+        ("done(DownloadResult(200, body='cGFnZQ=='))", "gave a body of str, not of bytes"),
+        ("done(DownloadResult('200'))", "gave a DownloadResult of other types: Expected `int`, got `str` - at `$.status`"),
+        (
+            "done(DownloadResult(200, ((b'Server', b'x'),)))",
+            "gave a DownloadResult of other types: Expected `str`, got `bytes` - at `$.headers[0][0]`",
+        ),
+    ],
+)
+def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, start: str, text: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
+    (result,) = download(PluginManager.load(configured(folder, downloader="NAME")))
+    assert (result.fault, result.detail) == (DownloadFault.PLUGIN, f'downloader "NAME" {text}')
+
+
+@pytest.mark.parametrize("body", ["bytearray(b'page')", "memoryview(b'page')"])
+def test_what_comes_as_lists_and_buffers_is_handed_on_as_declared(folder: Path, body: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    start = f"done(DownloadResult(200, [['Server', 'x']], {body}, elapsed=1))"
+    (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
+    (result,) = download(PluginManager.load(configured(folder, downloader="NAME")))
+    assert (result.fault, [*result.headers], result.body) == (None, [("Server", "x")], b"page")
+    assert type(result.body) is bytes
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "done(DownloadResult(200))",
+        "self.loop.call_soon(done, DownloadResult(200)); self.loop.call_soon(done, DownloadResult(200))",
+        "__import__('threading').Thread(target=done, args=(DownloadResult(200),)).start()",
+    ],
+)
+def test_done_is_called_once_and_later_whatever_the_plugin_does(folder: Path, start: str) -> None:
+    whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
+    (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
+    assert [result.status for result in download(PluginManager.load(configured(folder, downloader="NAME")))] == [200]
+
+
+def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
+    end = "def close(self):\n        pass"
+    (folder / "plugins" / "one.py").write_text(RESOLVER.replace(end, "def close(self):\n        raise OSError('one')"))
+    (folder / "plugins" / "two.py").write_text(DOWNLOADER.replace(end, "def close(self):\n        raise OSError('two')"))
+    manager = PluginManager.load(configured(folder, resolver="NAME", downloader="NAME"))
+    manager.resolver().close()
+    loop = asyncio.new_event_loop()
+    troubles: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
+    manager.downloader(loop).close()
+    loop.close()
+    assert troubles == ['downloader "NAME" raised OSError: two in close']
