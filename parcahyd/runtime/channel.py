@@ -44,7 +44,7 @@ class Channel(Generic[Incoming]):
     """Sends messages and hands over those that arrive, with their size.
 
     `received` is called with each message and the size of its frame, `rested` after the messages that came together, `closed`
-    once, when the other end is gone.
+    once, when the other end is gone and everything that it had sent was handed over.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Channel(Generic[Incoming]):
         self._descriptors_out: deque[tuple[int, int]] = deque()
         self._descriptors_in: deque[int] = deque()
         self._is_open = True
+        self._is_heard = True
         self._is_writing = False
         self._is_gathering = False
         self._unwritten = 0
@@ -88,7 +89,7 @@ class Channel(Generic[Incoming]):
         """Send a message with those that follow it at once, as soon as the socket takes it; returns the size of its frame."""
         payload = self._encoder.encode(message)
         size = len(payload)
-        if self._is_open:
+        if self._is_heard:
             self._outbox.append(size.to_bytes(4, "big"))
             self._outbox.append(payload)
             self._unwritten += size
@@ -106,6 +107,9 @@ class Channel(Generic[Incoming]):
 
     def send_descriptor(self, message: Any, travelling: int) -> None:
         """The same for any open file."""
+        if not self._is_heard:
+            os.close(travelling)
+            return
         self._descriptors_out.append((len(self._outbox), travelling))
         self._is_writing, was_writing = True, self._is_writing
         self.send(message)
@@ -140,11 +144,8 @@ class Channel(Generic[Incoming]):
         if self._is_open:
             self._is_open = False
             self._loop.remove_reader(self._end.fileno())
-            if self._is_writing:
-                self._loop.remove_writer(self._end.fileno())
+            self._fall_silent()
             self._end.close()
-            while self._descriptors_out:
-                os.close(self._descriptors_out.popleft()[1])
 
     def flush(self) -> None:
         """Write what was gathered; what the socket does not take follows later."""
@@ -168,11 +169,21 @@ class Channel(Generic[Incoming]):
                 self._loop.add_writer(self._end.fileno(), self._write)
             return
         except OSError:
-            self._lost()
+            self._fall_silent()  # Nobody listens any more, but what they said before may still be to read.
             return
         if self._is_writing:
             self._is_writing = False
             self._loop.remove_writer(self._end.fileno())
+
+    def _fall_silent(self) -> None:
+        """Nothing is written from now on."""
+        self._is_heard = False
+        self._outbox.clear()
+        if self._is_writing:
+            self._is_writing = False
+            self._loop.remove_writer(self._end.fileno())
+        while self._descriptors_out:
+            os.close(self._descriptors_out.popleft()[1])
 
     def _write_some(self) -> None:
         outbox = self._outbox
@@ -249,6 +260,6 @@ class Channel(Generic[Incoming]):
 
     def _lost(self) -> None:
         if self._is_open:
-            self._outbox.clear()
+            self._fall_silent()
             self.close()
             self._closed()

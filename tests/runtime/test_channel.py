@@ -130,6 +130,27 @@ def test_the_other_end_closing_is_told_once_after_everything_was_handed_over(end
     ends.end()
 
 
+def test_nothing_of_a_dead_process_is_lost_when_somebody_writes_to_it_before_all_is_read(ends: Ends) -> None:
+    """A worker that was killed may have told of its last pages, and be granted credit before they are read."""
+    messages = [os.urandom(50_000) for _ in range(8)]
+    for message in messages:
+        ends.near.send(message)
+    ends.near.flush()
+    assert ends.near.is_flushed
+    ends.near.close()
+    ends.far.send("is anybody there?")
+    ends.far.flush()
+    ends.far.send("hello?")
+    reading, writing = os.pipe()
+    ends.far.send_descriptor("take this", writing)
+    spin(ends.loop, lambda: ends.closed > 0)
+    assert ends.received == messages
+    assert ends.closed == 1
+    assert os.read(reading, 1) == b"", "the file that nobody got is closed"
+    os.close(reading)
+    ends.end()
+
+
 @pytest.mark.parametrize("make_loop", LOOPS)
 def test_a_channel_that_moves_to_another_loop_loses_nothing(make_loop: MakeLoop) -> None:
     ends = Ends(LeanLoop)
