@@ -123,7 +123,7 @@ class WorkerJoined(_Message, frozen=True):
 
 
 class WorkerGone(_Message, frozen=True):
-    """A Crawl Worker's process has ended; `visits` are those it had not finished."""
+    """A Crawl Worker's process has ended; `visits` are those of its visits whose end is not committed, as far as is known."""
 
     worker: int
     visits: tuple[int, ...]

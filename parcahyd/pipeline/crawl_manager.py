@@ -132,21 +132,19 @@ class CrawlManager:
         if visit in self._visits:
             self._visits[visit].crawl_delay = delay
 
-    def worker_gone(self, worker: int, host_delay: Callable[[str, int, float], float], address_delay: float) -> tuple[int, ...]:
+    def worker_gone(self, worker: int, host_delay: Callable[[str, int, float], float], address_delay: float) -> None:
         """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay.
 
         `host_delay` gives that of a host on a port, whose robots.txt asks for a delay.
         """
-        lost = tuple(number for number, visit in self._visits.items() if visit.worker == worker)
+        lost = [(number, visit) for number, visit in self._visits.items() if visit.worker == worker]
         now = self._clock.now()
-        for number in lost:
-            visit = self._visits[number]
+        for number, visit in lost:
             self._close(number, 0)
             delays = host_delay(*visit.origin, visit.crawl_delay), address_delay
             for subject, delay in zip(visit.subjects, delays, strict=True):
                 pause = self._pauses.get(subject, Pause(subject, 0.0))
                 self._pauses[subject] = msgspec.structs.replace(pause, not_before=max(pause.not_before, now + delay))
-        return lost
 
     def _close(self, number: int, pages: int) -> None:
         visit = self._visits.pop(number, None)

@@ -59,7 +59,8 @@ class DocumentBuffer(Generic[Item]):
         self._queues[queue].append(BufferedRecord(self._prepare(record), cost, sender, visit))
 
     def abandon(self, visits: Sequence[int]) -> None:
-        """The worker of these visits is gone: release those whose last record never came."""
+        """The worker of these visits is gone: release those whose last record never came. Of those that were released before,
+        the database knows."""
         self._gone.update(visit for visit in visits if visit not in self._over)
 
     def waiting(self, queue: BufferQueue) -> int:

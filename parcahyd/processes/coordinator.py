@@ -118,6 +118,8 @@ class _Worker:
         self.buffer = newborn.buffer
         self.channel: Channel[FromWorkerToCoordinator] | None = None
         self.progress: WorkerProgress | None = None
+        self.visits: set[int] = set()
+        """Those it was given and whose end is not committed, although it may have told of it here."""
 
 
 class Coordinator:
@@ -214,10 +216,12 @@ class Coordinator:
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
             self._begin_worker(self._take_worker(worker))
-        channel = self._crew[worker].channel
-        self._to_update(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
-        if channel is not None:
-            channel.send(Visits(assignments))
+        given = self._crew[worker]
+        addresses = {assignment.pair.visit: assignment.address for assignment in assignments}
+        given.visits.update(addresses)
+        self._to_update(Assigned(addresses))
+        if given.channel is not None:
+            given.channel.send(Visits(assignments))
         if self._boxes is not None:
             for assignment in assignments:
                 self._boxes.url_dispatcher.handed_over(assignment.pair.visit)
@@ -273,8 +277,8 @@ class Coordinator:
         if not self._outcome:
             self._chronicle.note(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
         work = self._configuration.work
-        visits = self._boxes.crawl_manager.worker_gone(number, host_delays(work), work.address_delay)
-        self._to_update(WorkerGone(number, visits))
+        self._boxes.crawl_manager.worker_gone(number, host_delays(work), work.address_delay)
+        self._to_update(WorkerGone(number, tuple(worker.visits)))
         self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 
     def _update_lost(self) -> None:
@@ -331,6 +335,8 @@ class Coordinator:
         dispatcher = self._boxes.url_dispatcher
         for visit in message.released:
             dispatcher.released(visit)
+        for worker in self._crew.values():
+            worker.visits.difference_update(message.released)
         if message.new_work:
             dispatcher.changed()
 

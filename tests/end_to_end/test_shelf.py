@@ -67,9 +67,7 @@ def test_what_is_stored_does_not_depend_on_the_shelf(
     server.put("", _site(96, _SIZES))
     settings = {"Work.BufferBytes": _BUFFER_BYTES, "Work.HostConnections": _CONNECTIONS}
     lying, travelling = crawl(settings), crawl_apart(settings)
-    (tmp_path / "without").mkdir()
-    (tmp_path / "without" / "sitecustomize.py").write_text(_WITHOUT)
-    travelling.python_path.insert(0, tmp_path / "without")
+    _take_shelves_from(travelling, tmp_path)
     lying.run(listener.url())
     travelling.run(listener.url())
     assert len(_documents(lying)) == 97
@@ -94,6 +92,28 @@ def test_documents_on_the_shelf_of_a_killed_worker_are_stored(server: SiteServer
         update.resume()
         assert running.wait() == 0, running.said()
     assert len(server.log) == 62
+    assert running_crawl.show_all(running_crawl.stored()) == _whole(listener, site)
+    running_crawl.verify()
+
+
+def test_a_visit_whose_last_record_died_with_its_worker_is_not_waited_for(
+    server: SiteServer, crawl: CrawlFactory, tmp_path: Path
+) -> None:
+    """The coordinator was told that it is over; what Update Database was to be told did not fit into the channel."""
+    listener = server.listen()
+    server.put("", site := _site(60, [90_000], delay=0.02))
+    running_crawl = crawl({"Work.HostConnections": _CONNECTIONS, "Work.MaxSize": 4})
+    _take_shelves_from(running_crawl, tmp_path)
+    with running_crawl.start(listener.url()) as running:
+        update, worker = _at_work(server, running)
+        update.suspend()
+        _await_silence(server)
+        assert len(server.log) == 62, "all was asked for"
+        worker.kill()
+        worker.wait(10)
+        update.resume()
+        assert running.wait() == 0, running.said()
+    assert len(server.log) > 62, "what was lost is asked for again"
     assert running_crawl.show_all(running_crawl.stored()) == _whole(listener, site)
     running_crawl.verify()
 
@@ -143,6 +163,13 @@ def test_a_new_worker_may_join_before_all_of_the_former_is_read(server: SiteServ
     whole = _whole(listeners[0], sites[0]) | _whole(listeners[1], sites[1])
     assert running_crawl.show_all(running_crawl.stored()) == whole
     running_crawl.verify()
+
+
+def _take_shelves_from(crawl: Crawl, folder: Path) -> None:
+    """Have its documents travel inside their records."""
+    (folder / "without").mkdir()
+    (folder / "without" / "sitecustomize.py").write_text(_WITHOUT)
+    crawl.python_path.insert(0, folder / "without")
 
 
 def _at_work(server: SiteServer, running: Running) -> tuple[psutil.Process, psutil.Process]:
