@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -304,6 +303,8 @@ def _sections(which: Conf) -> Iterator[tuple[str, list[Declared]]]:
 
 
 def _commented(text: str, further: str = "# ") -> list[str]:
+    import textwrap  # Only where conf files are written.
+
     return textwrap.wrap(
         text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )

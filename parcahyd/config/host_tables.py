@@ -8,6 +8,7 @@ from typing import Any
 from parcahyd.config.checking import Place, checked, nearest
 from parcahyd.config.explaining import Conf, declared, declared_of_host, plain
 from parcahyd.config.schema import HostRule
+from parcahyd.config.toml_reading import read_toml
 from parcahyd.core.errors import ConfigurationError
 
 __all__ = ["HostTables", "rules_in_line"]
@@ -89,9 +90,7 @@ def _unknown_table(which: Conf, text: str, meaning: Mapping[str, Any], place: Pl
 
 
 def _meaning(heading: str) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(heading)
+        return read_toml(heading)
     except (ValueError, RecursionError):
         return {}

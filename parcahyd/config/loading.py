@@ -18,6 +18,7 @@ from parcahyd.config.database_url import DATABASE_KEYS, shown_database_url
 from parcahyd.config.explaining import Conf, Declared, declared, declared_of_host, plain, shown, toml_text
 from parcahyd.config.host_tables import HostTables, rules_in_line
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.config.toml_reading import read_toml, read_value
 from parcahyd.core.errors import ConfigurationError
 
 __all__ = ["Statement", "load", "seed_problem", "statements"]
@@ -109,15 +110,9 @@ def _key(token: str, *, quoted: bool) -> str:
     if not quoted:
         return token
     try:
-        return next(iter(_read_toml(f"{token} = 0")))
+        return next(iter(read_toml(f"{token} = 0")))
     except ValueError:
         return token
-
-
-def _read_toml(text: str) -> dict[str, Any]:
-    import tomllib  # Many a crawl has neither a file nor a --set.
-
-    return tomllib.loads(text)
 
 
 def _absolute(folder: str) -> str:
@@ -151,7 +146,7 @@ def _given_in_file(which: Conf, path: str, hints: list[str]) -> dict[str, _Given
     file = os.path.basename(path)
     text = _read(path, file)
     try:
-        values = _read_toml(text)
+        values = read_toml(text)
     except RecursionError:
         raise ConfigurationError(f"{file}: not valid TOML: lists nested too deeply") from None
     except ValueError as mistake:  # TOMLDecodeError, or an integer of too many digits
@@ -251,13 +246,11 @@ def _override_value(setting: Declared, raw: str, place: Place) -> object:
     if not raw and setting.default is None:
         return None
     try:
-        parsed = _read_toml(f"value = {raw}")
+        value = read_value(raw)
     except (ValueError, RecursionError):
         if raw[:1] in ('"', "'"):
             raise ConfigurationError(f"{place.text}: {setting.key}: the quotes do not close") from None
         return raw
-    # A line break in the text could have added keys of its own.
-    value = parsed["value"] if parsed.keys() == {"value"} else raw
     return raw if setting.is_text and not isinstance(value, str) else value
 
 

@@ -1,11 +1,13 @@
 """Libraries loaded without the parts of them that a crawl never uses. For our own processes, not for programs that import us.
 
-Both parts are there again afterwards for whoever asks for them, a plugin for instance.
+All of them are there again afterwards for whoever asks for them, a plugin for instance.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -14,18 +16,32 @@ __all__ = ["import_msgspec", "import_pycurl"]
 
 
 def import_msgspec() -> None:
-    """msgspec as it is where `typing_extensions` is not installed, which it only looks into for older versions of Python.
+    """msgspec without three modules that a crawl has no use for.
 
-    That is always installed (SQLAlchemy wants it), and loads `inspect`, `ast`, `dis` and `tokenize`: six milliseconds.
+    Into `typing_extensions` it only looks for older versions of Python. That is always installed (SQLAlchemy wants it), and
+    loads `inspect`, `ast`, `dis` and `tokenize`: six milliseconds. `platform` is asked by `uuid` for the system's name, and
+    `textwrap` when a schema is to be described; both compile patterns when they are loaded: two milliseconds and one.
     """
-    name = "typing_extensions"
-    if name in sys.modules or "msgspec" in sys.modules:
+    if "msgspec" in sys.modules:
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # So the import system is told that there is no such module.
+    stand_ins: dict[str, Any] = {
+        "typing_extensions": None,  # So the import system is told that there is no such module.
+        "platform": _stand_in("platform", system=lambda: os.uname().sysname),
+        "textwrap": _stand_in("textwrap", dedent=lambda text: import_module("textwrap").dedent(text)),
+    }
+    stand_ins = {name: stand_in for name, stand_in in stand_ins.items() if name not in sys.modules}
+    sys.modules.update(stand_ins)
     try:
         import_module("msgspec")
     finally:
-        del sys.modules[name]
+        for name in stand_ins:
+            del sys.modules[name]
+
+
+def _stand_in(name: str, **functions: Callable[..., Any]) -> ModuleType:
+    module = ModuleType(name)
+    vars(module).update(functions)
+    return module
 
 
 def import_pycurl() -> None:
@@ -33,8 +49,8 @@ def import_pycurl() -> None:
     name, part = "pycurl.async_multi", "AsyncCurlMulti"
     if "pycurl" in sys.modules:
         return
-    stand_in: Any = ModuleType(name)
-    stand_in.AsyncCurlMulti = stand_in
+    stand_in = _stand_in(name)
+    setattr(stand_in, part, stand_in)
     sys.modules[name] = stand_in
     try:
         pycurl = import_module("pycurl")

@@ -16,34 +16,46 @@ def _printed(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_msgspec_is_loaded_without_typing_extensions_and_works() -> None:
+def test_msgspec_is_loaded_without_what_it_does_not_need_and_works() -> None:
     code = """
         import sys
         from parcahyd.runtime.lean_imports import import_msgspec
         import_msgspec()
-        print(*sorted({"typing_extensions", "inspect", "ast"} & set(sys.modules)), "|")
-        import msgspec, typing, typing_extensions
+        print(*sorted({"typing_extensions", "inspect", "ast", "platform", "textwrap"} & set(sys.modules)), "|")
+        import msgspec, platform, textwrap, typing, typing_extensions, uuid
         class Some(typing_extensions.TypedDict):
             a: typing_extensions.Required[int]
             b: typing_extensions.NotRequired[str]
         print(msgspec.json.decode(b'{"a": 1}', type=Some))
         class Other(msgspec.Struct):
+            __doc__ = "   Two words."
             c: typing.Annotated[int, msgspec.Meta(gt=0)]
         print(msgspec.msgpack.decode(msgspec.msgpack.encode(Other(5)), type=Other))
+        print(msgspec.json.schema(Other)["$defs"]["Other"]["description"])
+        print(platform.python_version() == sys.version.split()[0], textwrap.indent("a", "b"))
+        print(msgspec.json.encode(uuid.UUID(int=1)))
     """
-    assert _printed(code) == "|\n{'a': 1}\nOther(c=5)"
+    assert _printed(code).splitlines() == [
+        "|",
+        "{'a': 1}",
+        "Other(c=5)",
+        "Two words.",
+        "True ba",
+        """b'"00000000-0000-0000-0000-000000000001"'""",
+    ]
 
 
 def test_who_has_loaded_them_before_is_left_alone() -> None:
     code = """
-        import sys, typing_extensions, pycurl
+        import sys, typing_extensions, platform, textwrap, pycurl
         before = dict(sys.modules), dict(vars(pycurl))
         from parcahyd.runtime.lean_imports import import_msgspec, import_pycurl
         import_msgspec()
         import_pycurl()
-        print(sys.modules["typing_extensions"] is before[0]["typing_extensions"], vars(pycurl) == before[1])
+        print(all(sys.modules[name] is before[0][name] for name in ("typing_extensions", "platform", "textwrap")))
+        print(vars(pycurl) == before[1])
     """
-    assert _printed(code) == "True True"
+    assert _printed(code) == "True\nTrue"
 
 
 @pytest.mark.skipif(not hasattr(pycurl, "AsyncCurlMulti"), reason="this pycurl has nothing for asyncio")
@@ -74,6 +86,6 @@ def test_one_that_cannot_be_loaded_leaves_nothing_behind(library: str) -> None:
             lean_imports.import_{library}()
         except ImportError as error:
             print(error.name)
-        print(*sorted({{"typing_extensions", "pycurl.async_multi"}} & set(sys.modules)))
+        print(*sorted({{"typing_extensions", "platform", "textwrap", "pycurl.async_multi"}} & set(sys.modules)))
     """
     assert _printed(code) == library
