@@ -85,9 +85,9 @@ def test_retry_after_outlives_a_kill(server: SiteServer, crawl_on: CrawlFactory)
     _asks_once(server.site(), 10, ("Retry-After", "5"))
     with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
         running: Crawl = crawl_on(_settings(dns))
-        with running.start(*(listener.url(host=host) for host in _HOSTS)):
+        with running.start(*(listener.url(host=host) for host in _HOSTS)) as process:
             _wait_for(server, 429)
-            time.sleep(1)
+            assert wait_until(lambda: bool(running.status()["spared"])), process.said()
             end_all(marked_processes(running.mark))
         assert [spared["reason"] for spared in running.status()["spared"]]
         running.run(timeout=90)
