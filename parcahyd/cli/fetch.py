@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.standard_output import NO_ROOM
 from parcahyd.cli.wording import moment, plain, plural, size, span
+from parcahyd.config.secrets import secret_headers
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
@@ -53,7 +55,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
     _say("url", text)
     if text != url:
         _say("given as", url)
-    visit = OneVisit(text, configuration, _tell)
+    visit = OneVisit(text, configuration, partial(_tell, secret_headers(configuration.work)))
     resolved = visit.resolve()
     if resolved.reason:
         _say("address", f"none: {resolved.detail}. {Reason.of(resolved.reason).sentence}")
@@ -83,11 +85,11 @@ def _say(label: str, text: str) -> None:
     click.echo(f"{label:10} {plain(text)}")
 
 
-def _tell(exchange: Exchange) -> None:
+def _tell(secret: Collection[str], exchange: Exchange) -> None:
     request, result = exchange.request, exchange.result
     _say("GET", f"{request.url} at {request.address} port {request.port}")
     for name, value in request.headers:
-        _say("", f"> {name}: {value}")
+        _say("", f"> {name}: {'***' if name.lower() in secret else value}")
     if result.fault is not None:
         _say("", f"< {result.fault.value} after {span(exchange.seconds)}: {result.detail}")
         return

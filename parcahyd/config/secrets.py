@@ -5,10 +5,18 @@ from __future__ import annotations
 import msgspec
 
 from parcahyd.config.database_url import without_password
+from parcahyd.config.schema import WorkConf
 
-__all__ = ["without_secrets"]
+__all__ = ["secret_headers", "without_secrets"]
 
 _OPEN_HEADERS = frozenset({"accept", "accept-language", "dnt", "from", "referer"})
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+def secret_headers(work: WorkConf) -> frozenset[str]:
+    """Names, in lower case, of the headers of requests whose values are not shown."""
+    given = {name.lower() for rule in work.Host for name in rule.Headers or {}}
+    return _SECRET_HEADERS | (given - _OPEN_HEADERS)
 
 
 def without_secrets(key: str, value: object) -> object:

@@ -79,3 +79,19 @@ def test_a_robots_file_on_another_site_is_told(server: SiteServer, crawl: CrawlF
     assert told.code == 1
     assert "awaited (redirects to http://other.test/robots.txt)" in told.text
     assert "robots.txt lies on another site." in told.text
+
+
+def test_secrets_are_sent_and_not_shown(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": html("Root")}))
+    running = crawl()
+    with (running.conf / "WorkConf.toml").open("a") as file:
+        file.write('[[Host]]\nPattern = "127.0.0.1"\nCredentials = "me:horse"\n')
+        file.write('Headers = { "X-Key" = "battery", "Accept-Language" = "pt", "Cookie" = "a=staple" }\n')
+    told = running.command("fetch", "--conf", str(running.conf), listener.url())
+    assert told.code == 0, told.err
+    assert "> X-Key: ***\n" in told.text
+    assert "> Accept-Language: pt\n" in told.text
+    assert not any(secret in told.text for secret in ("horse", "battery", "staple", "bWU6aG9yc2U="))
+    sent = server.requests()[-1].headers
+    assert (sent["x-key"], sent["cookie"], sent["authorization"]) == ("battery", "a=staple", "Basic bWU6aG9yc2U=")
