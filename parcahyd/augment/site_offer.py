@@ -22,7 +22,8 @@ class SiteOffer(msgspec.Struct, frozen=True, array_like=True):
     declarations: tuple[Declaration, ...] = ()
     """What pages and `/.well-known/augment` declared, each bound to what its author speaks for."""
     absent: tuple[tuple[str, float], ...] = ()
-    """Directories that have no tables, and until when that is believed; `/.well-known/augment` and bundles stand here too."""
+    """Directories that have no tables, and until when that is believed; `/.well-known/augment` and bundles stand here too, and
+    `*.TVI` for all tables of variable information."""
     confirmed: int = 0
     """Links of tables that their documents have."""
     phantoms: int = 0

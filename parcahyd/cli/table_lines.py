@@ -45,6 +45,8 @@ def _not_asked_for(path: str, absent: tuple[tuple[str, float], ...], now: float)
             continue
         if place == "*":
             yield f"no tables are asked for on this site before {moment(until)}: three were missing"
+        elif place == "*.TVI":
+            yield f"no tables of what changes are asked for on this site before {moment(until)}: three were missing"
         elif place == directory:
             yield f"no tables are asked for in {place} before {moment(until)}: three were missing"
         elif not place.endswith("/"):

@@ -33,12 +33,20 @@ def test_where_they_are_and_who_says_so() -> None:
 
 
 def test_what_is_ignored_and_what_is_missing() -> None:
-    absent = (("/docs/", NOW + 60), ("/old/", NOW + 60), ("/site.TOL", NOW + 60), ("*", NOW + 60), ("/past.TOL", NOW - 1))
+    absent = (
+        ("/docs/", NOW + 60),
+        ("/old/", NOW + 60),
+        ("/site.TOL", NOW + 60),
+        ("*", NOW + 60),
+        ("*.TVI", NOW + 60),
+        ("/past.TOL", NOW - 1),
+    )
     offer = SiteOffer(absent=absent, links_barred_until=NOW + 120, fragments_barred_until=NOW + 180)
     assert lines(offer=offer)[2:] == [
         "no tables are asked for in /docs/ before 2023-11-14 22:14:20Z: three were missing",
         "/site.TOL is not asked for before 2023-11-14 22:14:20Z",
         "no tables are asked for on this site before 2023-11-14 22:14:20Z: three were missing",
+        "no tables of what changes are asked for on this site before 2023-11-14 22:14:20Z: three were missing",
         "its tables of links are ignored until 2023-11-14 22:15:20Z: its documents lack too many of them",
         "its tables of what changes are ignored until 2023-11-14 22:16:20Z: too many were wrong",
     ]

@@ -15,6 +15,8 @@ When it is due again the table is asked for in its place, and makes the new docu
 | larger than half the compressed document | used, and forgotten |
 | after 19 refreshes in a row | the document is asked for, too; where they differ, a strike |
 
+After three tables in a row that were not there, none of the site's is asked for until the next day.
+
 Nothing here asks or writes: `Fragments` says what to do, as a step.
 """
 
@@ -55,7 +57,7 @@ _LARGEST_MARKED = 1024 * 1024
 """The same where its markers have to be found, because its table is of another version."""
 _PIECE = 32 * 1024
 _MISSES = 3
-"""Tables in a row that documents waited for and that were not there: no document of the visit waits after that."""
+"""Tables in a row that were not there: it is remembered with the site that it has none."""
 _LONGEST_REFRESH = 366 * 86400
 _ABSENT = frozenset((404, 410)) | REDIRECTS
 _NO_PARTS = Parts()
@@ -70,11 +72,15 @@ class Tables(Protocol):
         ...
 
     def is_fragments_barred(self, now: float) -> bool:
-        """Whether the site's tables were wrong too often."""
+        """Whether the site's tables were wrong too often, or are believed to be missing."""
         ...
 
     def strike(self, now: float) -> None:
         """A table was wrong."""
+        ...
+
+    def note_fragments_absent(self, now: float) -> None:
+        """Several tables in a row were not there."""
         ...
 
 
@@ -150,7 +156,7 @@ class Fragments:
     def wait(self, page: Page, now: float) -> Ask | None:
         """The table that a document in hand is to wait for; it comes back with a `Keep`, or from `close`."""
         item, result = page.item, page.result
-        if self._is_closed or self._misses >= _MISSES or item.key in self._beside:
+        if self._is_closed or item.key in self._beside:
             return None
         if result.status != 200 or len(result.body) > _LARGEST or not _can_have_regions(page.media_type):
             return None
@@ -205,13 +211,13 @@ class Fragments:
         if result.fault is DownloadFault.SIZE:
             self._tables.strike(now)
         if failed is not None or not 200 <= result.status <= 299:
-            self._misses += result.status in _ABSENT
+            if result.status in _ABSENT:
+                self._missed(now)
             return _NO_PARTS
         if len(result.body) * 2 > len(page.result.body) and result.body.startswith(b"TVI/1"):
             return _NO_PARTS  # Larger than half the document, packed or not: it need not be read.
         table = self._read(ask, page.item, result)
         if isinstance(table, Refusal):
-            self._misses += table.fault.consequence is Consequence.ABSENT
             self._blame(table, now)
             return _NO_PARTS
         self._misses = 0
@@ -222,16 +228,19 @@ class Fragments:
             return self._refused(item, Refusal(Fault.TOO_LARGE), now)
         if failed is not None:
             if failed.event is Event.MISSING:
+                self._missed(now)
                 return self._document(item, _Beside())
             is_refused = failed.reason is Reason.HTTP_REFUSED
             return self._document(item, _Beside(is_kept=True)) if is_refused else Step(failed=failed)
         if result.status == 304 and (held.table.etag or held.table.modified):
             return self._not_modified(item, held, result)
         if not 200 <= result.status <= 299:
+            self._missed(now)
             return self._document(item, _Beside())
         table = self._read(ask, item, result)
         if isinstance(table, Refusal):
             return self._refused(item, table, now)
+        self._misses = 0
         if table.tvi.hash == held.sha256:
             return self._confirmed(item, held, table)
         return self._merge(item, held, table, now)
@@ -316,6 +325,15 @@ class Fragments:
     def _blame(self, refusal: Refusal, now: float) -> None:
         if refusal.fault.consequence is Consequence.STRIKE:
             self._tables.strike(now)
+        elif refusal.fault.consequence is Consequence.ABSENT:
+            self._missed(now)
+
+    def _missed(self, now: float) -> None:
+        """A table was not there."""
+        self._misses += 1
+        if self._misses >= _MISSES:
+            self._misses = 0
+            self._tables.note_fragments_absent(now)
 
     # --- the document itself -------------------------------------------------------------------------------------------
 

@@ -27,9 +27,10 @@ WELL_KNOWN = "/.well-known/augment"
 ABSENT_BUNDLE = 7 * 86_400.0
 """Seconds for which a bundle, a declaration, or all of a site's tables are believed to be missing."""
 ABSENT_DIRECTORY = 86_400.0
-"""The same for the tables of one directory."""
+"""The same for the tables of one directory, and for a site's tables of variable information."""
 _BARRED = 7 * 86_400.0
 _WHOLE_SITE = "*"
+_FRAGMENTS = "*.TVI"
 _MISSES = 3
 """Tables in a row that were not there, and nobody asks for more of them."""
 _STRIKES = 3
@@ -153,6 +154,14 @@ class Offers:
             self.note_absent(place, now + (ABSENT_BUNDLE if place == _WHOLE_SITE else ABSENT_DIRECTORY))
         elif len(self._misses) > MAX_ABSENT:
             self._misses.clear()
+
+    def are_fragments_absent(self, now: float) -> bool:
+        """Whether the site's tables of variable information are believed to be missing."""
+        return self.is_absent(_FRAGMENTS, now)
+
+    def note_fragments_absent(self, now: float) -> None:
+        """Several tables of variable information in a row were not there."""
+        self.note_absent(_FRAGMENTS, now + ABSENT_DIRECTORY)
 
     def _place_of(self, path: str) -> str:
         """Where misses are counted together: a directory, or the whole site where nobody declared anything."""

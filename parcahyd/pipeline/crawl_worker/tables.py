@@ -173,11 +173,16 @@ class Tables:
 
     def is_fragments_barred(self, now: float) -> bool:
         """Whether the site's tables of variable information are ignored for now."""
-        return self._offers is not None and self._offers.are_fragments_barred(now)
+        offers = self._offers
+        return offers is not None and (offers.are_fragments_barred(now) or offers.are_fragments_absent(now))
 
     def strike(self, now: float) -> None:
         """A table of variable information was wrong."""
         self._open_offers().strike(now)
+
+    def note_fragments_absent(self, now: float) -> None:
+        """Several tables of variable information in a row were not there."""
+        self._open_offers().note_fragments_absent(now)
 
     def encode(self) -> bytes:
         """What is to be kept with the site; empty where nothing changed."""

@@ -7,11 +7,14 @@ import random
 
 import pytest
 
+from parcahyd.augment.site_offer import write_offer
 from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult
 from parcahyd.core.records import BadRecord, PageRecord, TableFact, VisitOver
+from parcahyd.pipeline.crawl_worker.offers import ABSENT_DIRECTORY
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from tests.pipeline.crawl_worker.linked_pages import offer_of
 from tests.pipeline.crawl_worker.parted_pages import ROBOTS, document, html, parts_of, table, tvi, world
 from tests.pipeline.crawl_worker.world import Answer, World, page, redirect
 
@@ -104,6 +107,33 @@ def test_after_three_misses_no_document_waits() -> None:
     one.visit(*paths)
     assert [path for path in one.paths() if path.endswith(".TVI")] == ["/0.TVI", "/1.TVI", "/2.TVI"]
     assert len([record for record in one.of(PageRecord) if record.path in paths]) == 6
+
+
+def test_that_tables_are_missing_is_remembered_until_the_next_day() -> None:
+    paths = [f"/{number}.html" for number in range(4)]
+    site: dict[str, Answer] = dict.fromkeys(paths, html(document()))
+    first = world(site)
+    first.visit(*paths)
+    augmentation = write_offer(offer_of(first))
+    again = world(site)
+    again.visit(*paths, augmentation=augmentation)
+    assert [path for path in again.paths() if path.endswith(".TVI")] == []
+    assert {record.path for record in again.of(PageRecord)} >= set(paths)
+    tomorrow = world(site)
+    tomorrow.time += ABSENT_DIRECTORY + 60
+    tomorrow.visit(*paths, augmentation=augmentation)
+    assert len([path for path in tomorrow.paths() if path.endswith(".TVI")]) == 3
+
+
+def test_tables_that_are_missing_now_and_then_are_asked_for() -> None:
+    paths = [f"/{number}.html" for number in range(9)]
+    site: dict[str, Answer] = dict.fromkeys(paths, html(document()))
+    for number in (2, 5, 8):
+        site[f"/{number}.TVI"] = tvi(table(document(), f"{number}.html"))
+    one = world(site)
+    one.visit(*paths)
+    assert len([path for path in one.paths() if path.endswith(".TVI")]) == 9
+    assert offer_of(one).absent == ()
 
 
 def test_a_page_that_names_its_table_teaches_where_tables_are() -> None:

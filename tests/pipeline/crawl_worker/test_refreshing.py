@@ -306,3 +306,14 @@ def test_nothing_is_stored_of_damaged_tables() -> None:
     outcomes = [survive_damaged_table(chance) for _ in range(150)]
     assert [kind for kind, word in outcomes if not word] == []
     assert len({kind for kind, _ in outcomes}) == 8
+
+
+def test_after_three_stored_tables_are_gone_the_documents_are_asked_for_and_the_other_tables_kept() -> None:
+    """The site has stopped to write tables, or is being rebuilt: the other documents are asked for without a detour."""
+    due = [stored(document(), path=f"/{number}.html") for number in range(6)]
+    one = world({url.path: DownloadResult(304) for url in due}, HostConnections=1)
+    one.visit(urls=tuple(due))
+    asked = [path for path in one.paths() if path.endswith(".TVI")]
+    assert asked == ["/0.TVI", "/1.TVI", "/2.TVI", "/3.TVI"]  # The last one stood in line already.
+    gone = {record.path: record.is_table_gone for record in one.of(UnchangedRecord)}
+    assert gone == {f"/{number}.html": number < 4 for number in range(6)}
