@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -32,18 +32,17 @@ from parcahyd.core.messages import (
     Report,
     RequestProcessed,
     Slowed,
-    Stop,
     Trouble,
-    Visits,
     WorkerGone,
     WorkerJoined,
 )
 from parcahyd.core.ports import Clock, Resolver
-from parcahyd.core.progress import Observer, WorkerProgress
+from parcahyd.core.progress import Observer
 from parcahyd.core.records import Assignment, Pair, ResolvedPair, VisitOver
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.chronicle import Chronicle
+from parcahyd.processes.crew import Crew, Loss
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.address_policy import AddressPolicy
 from parcahyd.rules.host_rules import HostRules, host_delays
@@ -54,7 +53,7 @@ from parcahyd.runtime.cores import usable_cores
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop, LeanTimer
-from parcahyd.runtime.nursery import Newborn, Nursery
+from parcahyd.runtime.nursery import Nursery
 from parcahyd.runtime.run_lock import RunLock
 from parcahyd.runtime.thread_crew import ThreadCrew
 
@@ -110,18 +109,6 @@ class CoordinatorHost(Protocol):
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None: ...
 
 
-class _Worker:
-    """A Crawl Worker's process as the coordinator sees it; `buffer` is the end that Update Database gets."""
-
-    def __init__(self, newborn: Newborn) -> None:
-        self.child = newborn.child
-        self.buffer = newborn.buffer
-        self.channel: Channel[FromWorkerToCoordinator] | None = None
-        self.progress: WorkerProgress | None = None
-        self.visits: set[int] = set()
-        """Those it was given and whose end is not committed, although it may have told of it here."""
-
-
 class Coordinator:
     """One run, from the lock to the summary."""
 
@@ -151,8 +138,7 @@ class Coordinator:
         self._lock: RunLock | None = None
         self._update: Child | None = None
         self._update_channel: Channel[FromUpdateToCoordinator] | None = None
-        self._crew: dict[int, _Worker] = {}
-        self._stillborn = 0
+        self._crew = Crew(nursery, self._loop, self._told_by_worker, self._worker_lost)
         self._mappers = ThreadCrew(configuration.map.MaxInstances, "url-mapper")
         self._resolver: Resolver | None = None
         self._mapper: UrlMapper | None = None
@@ -170,14 +156,15 @@ class Coordinator:
             is_new = _is_new(url)
             # They load what is theirs while plugins are read here. A new database has something to crawl for sure.
             self._update = self._nursery.update_database()
-            worker = self._take_worker(0) if is_new else None
+            if is_new:
+                self._crew.take(0)
             self._resolver = self._read_plugins()
             self._mapper = UrlMapper(self._resolver, AddressPolicy(self._configuration.map.AllowAddresses), self.clock)
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._interrupted)
             self._begin_update_database(self._update)
-            if worker is not None:
-                self._begin_worker(worker)
+            if is_new:
+                self._begin_worker(0)
             self._loop.call_later(_TELL_EVERY, self._tell)
             IdleImports(self._loop, _BOXES).begin()
             return self._run_until_ended()
@@ -215,13 +202,10 @@ class Coordinator:
 
     def send_set(self, worker: int, assignments: tuple[Assignment, ...]) -> None:
         if worker not in self._crew:
-            self._begin_worker(self._take_worker(worker))
-        given = self._crew[worker]
-        addresses = {assignment.pair.visit: assignment.address for assignment in assignments}
-        given.visits.update(addresses)
-        self._to_update(Assigned(addresses))
-        if given.channel is not None:
-            given.channel.send(Visits(assignments))
+            self._crew.take(worker)
+            self._begin_worker(worker)
+        self._to_update(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
+        self._crew.give(worker, assignments)
         if self._boxes is not None:
             for assignment in assignments:
                 self._boxes.url_dispatcher.handed_over(assignment.pair.visit)
@@ -236,49 +220,32 @@ class Coordinator:
             self._told_by_update,
             self._update_lost,
         )
-        self._begin_child(self._update_channel, Begin(self._encoded, self._seeds))
+        # The first message brings the lock: whoever works on this database holds it.
+        self._update_channel.send_descriptor(Begin(self._encoded, self._seeds), self._lock_copy())
 
-    def _take_worker(self, number: int) -> _Worker:
-        worker = self._crew[number] = _Worker(self._nursery.worker(number))
-        return worker
-
-    def _begin_worker(self, worker: _Worker) -> None:
-        number = worker.child.number
-        worker.channel = Channel(
-            worker.child.end,
-            self._loop,
-            msgspec.msgpack.Decoder(FromWorkerToCoordinator),
-            partial(self._told_by_worker, number),
-            partial(self._worker_lost, number),
-        )
-        if self._update_channel is not None:
-            self._update_channel.send_socket(WorkerJoined(number), worker.buffer)
+    def _begin_worker(self, number: int) -> None:
         credit = self._configuration.work.BufferBytes // self.workers
-        self._begin_child(worker.channel, Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers))
+        message = Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers)
+        buffer = self._crew.begin(number, message, self._lock_copy())
+        if self._update_channel is not None:
+            self._update_channel.send_socket(WorkerJoined(number), buffer)
 
-    def _begin_child(self, channel: Channel[Any], message: Begin) -> None:
-        """The first message brings the lock: whoever works on this database holds it."""
+    def _lock_copy(self) -> int:
         assert self._lock is not None  # noqa: S101 - nothing begins without it
-        channel.send_descriptor(message, self._lock.copy())
+        return self._lock.copy()
 
-    def _worker_lost(self, number: int) -> None:
+    def _worker_lost(self, loss: Loss) -> None:
         """A worker's process has ended: its visits go back, and it is replaced when there is something to do."""
-        worker = self._crew.pop(number)
-        code = worker.child.wait()
         if self._boxes is None or self._result is not None or self._phase == "finishing":
             return
-        if worker.progress is None:
-            self._stillborn += 1
-            if self._stillborn >= _STILLBORN_MOST:
-                self._fail(f"Crawl Workers end as soon as they start (exit code {code})")
-                return
-        else:
-            self._stillborn = 0
+        if loss.stillborn >= _STILLBORN_MOST:
+            self._fail(f"Crawl Workers end as soon as they start (exit code {loss.code})")
+            return
         if not self._outcome:
-            self._chronicle.note(f"Crawl Worker {number} ended (exit code {code}) and was replaced")
+            self._chronicle.note(f"Crawl Worker {loss.worker} ended (exit code {loss.code}) and was replaced")
         work = self._configuration.work
-        self._boxes.crawl_manager.worker_gone(number, host_delays(work), work.address_delay)
-        self._to_update(WorkerGone(number, tuple(worker.visits)))
+        self._boxes.crawl_manager.worker_gone(loss.worker, host_delays(work), work.address_delay)
+        self._to_update(WorkerGone(loss.worker, loss.visits))
         self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 
     def _update_lost(self) -> None:
@@ -335,12 +302,11 @@ class Coordinator:
         dispatcher = self._boxes.url_dispatcher
         for visit in message.released:
             dispatcher.released(visit)
-        for worker in self._crew.values():
-            worker.visits.difference_update(message.released)
+        self._crew.released(message.released)
         if message.new_work:
             dispatcher.changed()
 
-    def _told_by_worker(self, number: int, message: FromWorkerToCoordinator, _size: int) -> None:
+    def _told_by_worker(self, number: int, message: FromWorkerToCoordinator) -> None:
         if isinstance(message, RequestProcessed):
             if self._boxes is not None:
                 self._chronicle.requests += message.requests
@@ -348,7 +314,7 @@ class Coordinator:
                 self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
                 self._look()
         elif isinstance(message, Report):
-            self._crew[number].progress = message.progress
+            self._crew.report(number, message.progress)
         elif isinstance(message, Slowed):
             if self._boxes is not None:
                 self._boxes.crawl_manager.slowed(message.visit, message.delay)
@@ -427,9 +393,7 @@ class Coordinator:
             return
         self._boxes.url_dispatcher.stop()
         self._hand_back_queues()
-        for worker in self._crew.values():
-            if worker.channel is not None:
-                worker.channel.send(Stop(within))
+        self._crew.stop(within)
 
     def _hand_back_queues(self) -> None:
         if self._boxes is None:
@@ -458,12 +422,8 @@ class Coordinator:
             self._phase = "finishing"
             self._outcome = outcome
             self._to_update(Finish(outcome, self._chronicle.requests))
-            self._loop.call_later(_UNTIL_HEARD, self._dismiss_workers)
-
-    def _dismiss_workers(self) -> None:
-        """No visit is open: they can go while the run's row is written."""
-        for worker in self._crew.values():
-            worker.child.doom()
+            # No visit is open: workers can go while the run's row is written.
+            self._loop.call_later(_UNTIL_HEARD, self._crew.dismiss)
 
     def _finished(self, message: Finished) -> None:
         self._chronicle.close(self._outcome, message)
@@ -487,14 +447,13 @@ class Coordinator:
 
     def _clean_up(self) -> None:
         """Whatever the end was: no child stays, nothing stays open."""
-        self._dismiss_workers()
+        self._crew.dismiss()
         if self._update is not None:
             if self._update_channel is not None:
                 self._update_channel.close()
             else:
                 self._update.end.close()
-        for worker in self._crew.values():
-            worker.child.wait()
+        self._crew.wait()
         if self._update is not None and self._update.wait(_PATIENCE) is None:
             self._update.kill()
         self._mappers.close()
@@ -509,8 +468,7 @@ class Coordinator:
     # --- telling -------------------------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        workers = tuple(worker.progress for worker in self._crew.values() if worker.progress is not None)
-        self._chronicle.tell(self._phase, self._boxes, workers)
+        self._chronicle.tell(self._phase, self._boxes, self._crew.progress())
         if self._result is None:
             self._loop.call_later(_TELL_EVERY, self._tell)
 
