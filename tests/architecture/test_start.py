@@ -54,8 +54,8 @@ PROCESSES = {
 }
 NEVER = (
     "ast asyncio click concurrent.futures difflib email gettext hashlib importlib.metadata inspect isal json locale logging "
-    "pathlib pluggy protego random shutil sqlalchemy ssl subprocess tempfile tokenize tomllib traceback typing_extensions "
-    "urllib.parse zlib_ng"
+    "pathlib platform pluggy protego random shutil sqlalchemy ssl subprocess tempfile textwrap tokenize tomllib traceback "
+    "typing_extensions urllib.parse zlib_ng"
 )
 """What no process needs before the first request, unless the user asks for more than is usual."""
 NOT_SHARED = "html pcre2 pycurl sqlite3 parcahyd.rules.links parcahyd.storage.store"
