@@ -49,6 +49,7 @@ from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
+from parcahyd.runtime.cores import OneCore, usable_cores
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
@@ -59,6 +60,8 @@ __all__ = ["UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
 _COORDINATOR = -1
 """The coordinator as a sender of records; it needs no credit."""
 _TELL_EVERY = 0.1
+_BEHIND = 0.9
+"""When this share of a worker's credit waits in the buffer, more arrives than one core can pack and store."""
 _FOR_PAGES = (
     "hashlib",
     "isal.isal_zlib",
@@ -101,6 +104,8 @@ class UpdateDatabaseProcess:
 
     def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
         become_child("update-database")
+        self._cores = usable_cores()
+        self._one_core = OneCore()
         # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
         from parcahyd.storage.store import Store
 
@@ -324,8 +329,11 @@ class UpdateDatabaseProcess:
         """Everything that came together is in the buffer: its pages go to be packed."""
         if self._boxes is None or self._configuration is None:
             return
-        self.packers.pack(window, self._configuration.work)
-        if self._boxes.document_buffer.records:
+        work, buffer = self._configuration.work, self._boxes.document_buffer
+        self.packers.pack(window, work)
+        if self._one_core.is_kept and buffer.size > _BEHIND * work.BufferBytes / (work.MaxInstances or self._cores):
+            self._one_core.leave()
+        if buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
     def _lost(self, sender: int) -> None:
