@@ -9,7 +9,12 @@ import msgspec
 
 from parcahyd.augment.declaration import MAX_DECLARATIONS, Declaration
 
-__all__ = ["MAX_ABSENT", "NOTHING_OFFERED", "SiteOffer", "read_offer", "write_offer"]
+__all__ = ["ALL_TABLES", "ALL_TVI", "MAX_ABSENT", "NOTHING_OFFERED", "SiteOffer", "read_offer", "write_offer"]
+
+ALL_TABLES = "*"
+"""Stands in `absent` for every table of links of a site that declares none."""
+ALL_TVI = "*.TVI"
+"""The same for every table of variable information."""
 
 MAX_ABSENT = 200
 """Directories of which it is remembered that they have no tables."""
@@ -22,8 +27,8 @@ class SiteOffer(msgspec.Struct, frozen=True, array_like=True):
     declarations: tuple[Declaration, ...] = ()
     """What pages and `/.well-known/augment` declared, each bound to what its author speaks for."""
     absent: tuple[tuple[str, float], ...] = ()
-    """Directories that have no tables, and until when that is believed; `/.well-known/augment` and bundles stand here too, and
-    `*.TVI` for all tables of variable information."""
+    """Directories that have no tables, and until when that is believed; `/.well-known/augment`, bundles, `ALL_TABLES` and
+    `ALL_TVI` stand here too."""
     confirmed: int = 0
     """Links of tables that their documents have."""
     phantoms: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parcahyd.augment.declaration import choose, declarations_in
-from parcahyd.augment.site_offer import read_offer
+from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, read_offer
 from parcahyd.cli.wording import moment
 from parcahyd.rules.canonical_url import split
 
@@ -43,9 +43,9 @@ def _not_asked_for(path: str, absent: tuple[tuple[str, float], ...], now: float)
     for place, until in absent:
         if until <= now:
             continue
-        if place == "*":
+        if place == ALL_TABLES:
             yield f"no tables are asked for on this site before {moment(until)}: three were missing"
-        elif place == "*.TVI":
+        elif place == ALL_TVI:
             yield f"no tables of what changes are asked for on this site before {moment(until)}: three were missing"
         elif place == directory:
             yield f"no tables are asked for in {place} before {moment(until)}: three were missing"

@@ -56,8 +56,6 @@ _LARGEST = 8 * 1024 * 1024
 _LARGEST_MARKED = 1024 * 1024
 """The same where its markers have to be found, because its table is of another version."""
 _PIECE = 32 * 1024
-_MISSES = 3
-"""Tables in a row that were not there: it is remembered with the site that it has none."""
 _LONGEST_REFRESH = 366 * 86400
 _ABSENT = frozenset((404, 410)) | REDIRECTS
 _NO_PARTS = Parts()
@@ -79,8 +77,8 @@ class Tables(Protocol):
         """A table was wrong."""
         ...
 
-    def note_fragments_absent(self, now: float) -> None:
-        """Several tables in a row were not there."""
+    def note_tvi(self, now: float, *, is_there: bool) -> None:
+        """Whether a table is there."""
         ...
 
 
@@ -141,7 +139,6 @@ class Fragments:
         self._is_short = is_short
         self._waiting: dict[int, Page] = {}
         self._beside: dict[int, _Beside] = {}
-        self._misses = 0
         self._is_closed = False
 
     # --- what to ask ---------------------------------------------------------------------------------------------------
@@ -212,7 +209,7 @@ class Fragments:
             self._tables.strike(now)
         if failed is not None or not 200 <= result.status <= 299:
             if result.status in _ABSENT:
-                self._missed(now)
+                self._tables.note_tvi(now, is_there=False)
             return _NO_PARTS
         if len(result.body) * 2 > len(page.result.body) and result.body.startswith(b"TVI/1"):
             return _NO_PARTS  # Larger than half the document, packed or not: it need not be read.
@@ -220,7 +217,7 @@ class Fragments:
         if isinstance(table, Refusal):
             self._blame(table, now)
             return _NO_PARTS
-        self._misses = 0
+        self._tables.note_tvi(now, is_there=True)
         return self._parted(table, page.result, page.media_type, page.reading, now)
 
     def _refresh(self, ask: Ask, item: DueUrl, held: Held, result: DownloadResult, failed: Failure | None, now: float) -> Step:
@@ -228,19 +225,20 @@ class Fragments:
             return self._refused(item, Refusal(Fault.TOO_LARGE), now)
         if failed is not None:
             if failed.event is Event.MISSING:
-                self._missed(now)
+                self._tables.note_tvi(now, is_there=False)
                 return self._document(item, _Beside())
             is_refused = failed.reason is Reason.HTTP_REFUSED
             return self._document(item, _Beside(is_kept=True)) if is_refused else Step(failed=failed)
         if result.status == 304 and (held.table.etag or held.table.modified):
+            self._tables.note_tvi(now, is_there=True)
             return self._not_modified(item, held, result)
         if not 200 <= result.status <= 299:
-            self._missed(now)
+            self._tables.note_tvi(now, is_there=False)
             return self._document(item, _Beside())
         table = self._read(ask, item, result)
         if isinstance(table, Refusal):
             return self._refused(item, table, now)
-        self._misses = 0
+        self._tables.note_tvi(now, is_there=True)
         if table.tvi.hash == held.sha256:
             return self._confirmed(item, held, table)
         return self._merge(item, held, table, now)
@@ -326,14 +324,7 @@ class Fragments:
         if refusal.fault.consequence is Consequence.STRIKE:
             self._tables.strike(now)
         elif refusal.fault.consequence is Consequence.ABSENT:
-            self._missed(now)
-
-    def _missed(self, now: float) -> None:
-        """A table was not there."""
-        self._misses += 1
-        if self._misses >= _MISSES:
-            self._misses = 0
-            self._tables.note_fragments_absent(now)
+            self._tables.note_tvi(now, is_there=False)
 
     # --- the document itself -------------------------------------------------------------------------------------------
 

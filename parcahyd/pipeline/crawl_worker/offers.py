@@ -19,7 +19,7 @@ from parcahyd.augment.declaration import (
     learned,
 )
 from parcahyd.augment.sidecars import STEM
-from parcahyd.augment.site_offer import MAX_ABSENT, SiteOffer, read_offer, write_offer
+from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, MAX_ABSENT, SiteOffer, read_offer, write_offer
 
 __all__ = ["ABSENT_BUNDLE", "ABSENT_DIRECTORY", "WELL_KNOWN", "Offers"]
 
@@ -29,8 +29,6 @@ ABSENT_BUNDLE = 7 * 86_400.0
 ABSENT_DIRECTORY = 86_400.0
 """The same for the tables of one directory, and for a site's tables of variable information."""
 _BARRED = 7 * 86_400.0
-_WHOLE_SITE = "*"
-_FRAGMENTS = "*.TVI"
 _MISSES = 3
 """Tables in a row that were not there, and nobody asks for more of them."""
 _STRIKES = 3
@@ -112,7 +110,7 @@ class Offers:
     def tol_of(self, path: str, now: float) -> tuple[str, Declaration] | None:
         """Where the table of links of a document may be asked for."""
         declaration = choose(self.declarations, self._origin + path) or (_BESIDE if self._is_blind else None)
-        if declaration is None or self.is_absent(_directory(path), now) or self.is_absent(_WHOLE_SITE, now):
+        if declaration is None or self.is_absent(_directory(path), now) or self.is_absent(ALL_TABLES, now):
             return None
         url = declaration.tol_of(self._origin + path)
         return None if url is None else (url[len(self._origin) :], declaration)
@@ -141,31 +139,33 @@ class Offers:
             self._absent.pop(min(self._absent, key=self._absent.__getitem__))
         self._absent[path] = until
 
-    def note_present(self, path: str) -> None:
-        """The table of links of this document is there."""
-        self._misses.pop(self._place_of(path), None)
+    def note_tol(self, path: str, now: float, *, is_there: bool) -> None:
+        """Whether the table of links of this document is there."""
+        self._count(self._place_of(path), now, is_there)
 
-    def note_missing(self, path: str, now: float) -> None:
-        """The table of links of this document is not there."""
-        place = self._place_of(path)
+    def note_tvi(self, now: float, *, is_there: bool) -> None:
+        """Whether a table of variable information is there."""
+        self._count(ALL_TVI, now, is_there)
+
+    def is_tvi_absent(self, now: float) -> bool:
+        """Whether the site's tables of variable information are believed to be missing."""
+        return self.is_absent(ALL_TVI, now)
+
+    def _count(self, place: str, now: float, is_there: bool) -> None:
+        """After so many misses in a row, what belongs to the place is believed to be missing."""
+        if is_there:
+            self._misses.pop(place, None)
+            return
         self._misses[place] = self._misses.get(place, 0) + 1
         if self._misses[place] >= _MISSES:
             del self._misses[place]
-            self.note_absent(place, now + (ABSENT_BUNDLE if place == _WHOLE_SITE else ABSENT_DIRECTORY))
+            self.note_absent(place, now + (ABSENT_BUNDLE if place == ALL_TABLES else ABSENT_DIRECTORY))
         elif len(self._misses) > MAX_ABSENT:
             self._misses.clear()
 
-    def are_fragments_absent(self, now: float) -> bool:
-        """Whether the site's tables of variable information are believed to be missing."""
-        return self.is_absent(_FRAGMENTS, now)
-
-    def note_fragments_absent(self, now: float) -> None:
-        """Several tables of variable information in a row were not there."""
-        self.note_absent(_FRAGMENTS, now + ABSENT_DIRECTORY)
-
     def _place_of(self, path: str) -> str:
         """Where misses are counted together: a directory, or the whole site where nobody declared anything."""
-        return _directory(path) if choose(self.declarations, self._origin + path) is not None else _WHOLE_SITE
+        return _directory(path) if choose(self.declarations, self._origin + path) is not None else ALL_TABLES
 
     # --- who is believed -----------------------------------------------------------------------------------------------
 

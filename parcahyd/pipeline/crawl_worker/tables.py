@@ -174,15 +174,15 @@ class Tables:
     def is_fragments_barred(self, now: float) -> bool:
         """Whether the site's tables of variable information are ignored for now."""
         offers = self._offers
-        return offers is not None and (offers.are_fragments_barred(now) or offers.are_fragments_absent(now))
+        return offers is not None and (offers.are_fragments_barred(now) or offers.is_tvi_absent(now))
 
     def strike(self, now: float) -> None:
         """A table of variable information was wrong."""
         self._open_offers().strike(now)
 
-    def note_fragments_absent(self, now: float) -> None:
-        """Several tables of variable information in a row were not there."""
-        self._open_offers().note_fragments_absent(now)
+    def note_tvi(self, now: float, *, is_there: bool) -> None:
+        """Whether a table of variable information is there."""
+        self._open_offers().note_tvi(now, is_there=is_there)
 
     def encode(self) -> bytes:
         """What is to be kept with the site; empty where nothing changed."""
@@ -330,7 +330,7 @@ class Tables:
             self._missing(ask, table, offers, now)
             return False
         if table.page is not None:
-            offers.note_present(table.page.path)
+            offers.note_tol(table.page.path, now, is_there=True)
         return not offers.are_links_barred(now)
 
     def expect(self, path: str, table: PageTable) -> None:
@@ -349,7 +349,7 @@ class Tables:
         from parcahyd.pipeline.crawl_worker.offers import ABSENT_BUNDLE
 
         if table.page is not None:
-            offers.note_missing(table.page.path, now)
+            offers.note_tol(table.page.path, now, is_there=False)
         elif table.bundle is not None:
             offers.note_absent(ask.path, now + ABSENT_BUNDLE)
             self._forget_bundle(table)
