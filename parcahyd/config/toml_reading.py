@@ -1,4 +1,4 @@
-"""TOML, read without its reader where that is not needed: it takes three milliseconds to load, as long as ten pages take."""
+"""TOML, read without its reader where that is not needed: it takes three milliseconds to load."""
 
 from __future__ import annotations
 

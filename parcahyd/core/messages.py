@@ -74,6 +74,7 @@ class Begin(_Message, frozen=True):
     seeds: tuple[str, ...] = ()
     worker: int = 0
     credit: int = 0
+    """How many bytes each worker may have on their way to the database."""
     strangers: bool = True
     """There are plugins beside the shipped ones."""
 

@@ -124,6 +124,7 @@ class Coordinator:
         self.clock: Clock = SystemClock()
         self.workers = configuration.work.MaxInstances or usable_cores()
         self.visit_pages = configuration.work.VisitPages
+        self._credit = configuration.work.BufferBytes // self.workers
         self._strangers = True
         self._configuration = configuration
         self._encoded = msgspec.msgpack.encode(configuration)
@@ -221,11 +222,10 @@ class Coordinator:
             self._update_lost,
         )
         # The first message brings the lock: whoever works on this database holds it.
-        self._update_channel.send_descriptor(Begin(self._encoded, self._seeds), self._lock_copy())
+        self._update_channel.send_descriptor(Begin(self._encoded, self._seeds, credit=self._credit), self._lock_copy())
 
     def _begin_worker(self, number: int) -> None:
-        credit = self._configuration.work.BufferBytes // self.workers
-        message = Begin(self._encoded, worker=number, credit=credit, strangers=self._strangers)
+        message = Begin(self._encoded, worker=number, credit=self._credit, strangers=self._strangers)
         buffer = self._crew.begin(number, message, self._lock_copy())
         if self._update_channel is not None:
             self._update_channel.send_socket(WorkerJoined(number), buffer)

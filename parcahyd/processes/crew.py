@@ -82,9 +82,9 @@ class Crew:
     def give(self, number: int, assignments: tuple[Assignment, ...]) -> None:
         """Hand a set of visits to a worker that has begun."""
         worker = self._workers[number]
+        assert worker.channel is not None  # noqa: S101 - it has begun
         worker.visits.update([assignment.pair.visit for assignment in assignments])
-        if worker.channel is not None:
-            worker.channel.send(Visits(assignments))
+        worker.channel.send(Visits(assignments))
 
     def released(self, visits: Iterable[int]) -> None:
         """The end of these visits is committed."""

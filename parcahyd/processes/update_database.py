@@ -49,7 +49,7 @@ from parcahyd.rules.orders import BREADTH_FIRST
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import become_child, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
-from parcahyd.runtime.cores import OneCore, usable_cores
+from parcahyd.runtime.cores import OneCore
 from parcahyd.runtime.garbage import settle_in
 from parcahyd.runtime.idle_imports import IdleImports
 from parcahyd.runtime.lean_loop import LeanLoop
@@ -60,7 +60,7 @@ __all__ = ["UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
 _COORDINATOR = -1
 """The coordinator as a sender of records; it needs no credit."""
 _TELL_EVERY = 0.1
-_BEHIND = 0.9
+_BEHIND = 0.75
 """When this share of a worker's credit waits in the buffer, more arrives than one core can pack and store."""
 _FOR_PAGES = (
     "hashlib",
@@ -104,8 +104,8 @@ class UpdateDatabaseProcess:
 
     def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
         become_child("update-database")
-        self._cores = usable_cores()
         self._one_core = OneCore()
+        self._credit = 0
         # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
         from parcahyd.storage.store import Store
 
@@ -216,6 +216,7 @@ class UpdateDatabaseProcess:
         self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
         configuration = decode_configuration(message.configuration)
         self._configuration = configuration
+        self._credit = message.credit
         self._boxes = self._join(configuration, self)
 
         def open_and_recover() -> Ready:
@@ -331,7 +332,7 @@ class UpdateDatabaseProcess:
             return
         work, buffer = self._configuration.work, self._boxes.document_buffer
         self.packers.pack(window, work)
-        if self._one_core.is_kept and buffer.size > _BEHIND * work.BufferBytes / (work.MaxInstances or self._cores):
+        if self._one_core.is_kept and buffer.size > _BEHIND * self._credit:
             self._one_core.leave()
         if buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.crawl import Crawl, CrawlFactory, Running
 from tests.support.processes import process_of_kind, wait_until
-from tests.support.site_server import Listener, SiteServer
+from tests.support.site_server import Listener, SiteServer, await_silence
 from tests.support.sites import Answer, Site, html
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no shelves")
@@ -84,7 +84,7 @@ def test_documents_on_the_shelf_of_a_killed_worker_are_stored(server: SiteServer
         update, worker = _at_work(server, running)
         update.suspend()
         before = len(server.log)
-        _await_silence(server)
+        await_silence(server)
         assert len(server.log) == 62 > before + 10, "too few documents came while nobody read them"
         assert _shelves(worker) == _shelves(update) == 1
         worker.kill()
@@ -107,7 +107,7 @@ def test_a_visit_whose_last_record_died_with_its_worker_is_not_waited_for(
     with running_crawl.start(listener.url()) as running:
         update, worker = _at_work(server, running)
         update.suspend()
-        _await_silence(server)
+        await_silence(server)
         assert len(server.log) == 62, "all was asked for"
         worker.kill()
         worker.wait(10)
@@ -127,7 +127,7 @@ def test_a_new_worker_has_a_shelf_of_its_own(server: SiteServer, crawl: CrawlFac
     with running_crawl.start(listener.url()) as running:
         update, former = _at_work(server, running)
         update.suspend()
-        _await_silence(server)
+        await_silence(server)
         former.kill()
         former.wait(10)
         update.resume()
@@ -153,7 +153,7 @@ def test_a_new_worker_may_join_before_all_of_the_former_is_read(server: SiteServ
     with running_crawl.start(*[listener.url() for listener in listeners]) as running:
         update, former = _at_work(server, running)
         update.suspend()
-        _await_silence(server)
+        await_silence(server)
         before = len(server.log)
         former.kill()
         former.wait(10)
@@ -183,14 +183,3 @@ def _at_work(server: SiteServer, running: Running) -> tuple[psutil.Process, psut
 
 def _whole(listener: Listener, site: Site) -> dict[str, bytes]:
     return {listener.url(target): body for target, body in site.bodies().items()}
-
-
-def _await_silence(server: SiteServer) -> None:
-    """Until nobody has asked for anything for a while: the worker has all, or no credit left."""
-    counts: list[int] = []
-
-    def silent() -> bool:
-        counts.append(len(server.log))
-        return len(counts) > 10 and len(set(counts[-10:])) == 1
-
-    assert wait_until(silent, pause=0.05)

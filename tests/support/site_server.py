@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from tests.support.loop_thread import LoopThread
+from tests.support.processes import wait_until
 from tests.support.sites import Answer, Request, Site
 
-__all__ = ["Listener", "LogEntry", "SiteServer", "can_bind", "refusing_port"]
+__all__ = ["Listener", "LogEntry", "SiteServer", "await_silence", "can_bind", "refusing_port"]
 
 _MAX_HEAD = 1 << 20
 
@@ -254,3 +255,14 @@ def refusing_port(address: str = "127.0.0.1") -> Iterator[int]:
     with socket.socket() as bound:
         bound.bind((address, 0))
         yield bound.getsockname()[1]
+
+
+def await_silence(server: SiteServer) -> None:
+    """Wait until nobody has asked for anything for a while."""
+    counts: list[int] = []
+
+    def silent() -> bool:
+        counts.append(len(server.log))
+        return len(counts) > 10 and len(set(counts[-10:])) == 1
+
+    assert wait_until(silent, pause=0.05)
