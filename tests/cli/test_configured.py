@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from parcahyd.cli.configured import default_folder, read_configuration
 from parcahyd.core.errors import UserMistake
+from tests.support.privileges import command_without_privileges
 
 
 def test_without_conf_the_current_folder_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,12 +44,11 @@ def test_hints_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "DnsResolverClass" in output.err
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir(mode=0)
-    with pytest.raises(UserMistake, match="the folder conf cannot be read"):
-        default_folder()
+    told = command_without_privileges("config", folder=tmp_path)
+    assert told.code == 2
+    assert told.err.startswith("parcahyd: the folder conf cannot be read: Permission denied (make it readable")
 
 
 def test_a_file_that_leads_to_itself_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +23,11 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def command_without_privileges(*arguments: str) -> Finished:
-    """`parcahyd ARGUMENTS` to its end."""
+def command_without_privileges(*arguments: str, folder: Path = ROOT) -> Finished:
+    """`parcahyd ARGUMENTS` in a folder, to its end."""
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("nothing is forbidden to root")
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, *arguments], cwd=ROOT, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, *arguments], cwd=folder, capture_output=True, check=False, timeout=60
+    )
     return Finished(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
