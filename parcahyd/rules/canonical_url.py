@@ -17,7 +17,7 @@ from ada_url import join_url, normalize_url
 
 from parcahyd.rules.blake2 import blake2b
 
-__all__ = ["Joiner", "canonical", "key_of", "recorded", "shortened", "split"]
+__all__ = ["Joiner", "Prefixes", "canonical", "key_of", "plain_way", "recorded", "shortened", "split"]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
@@ -70,6 +70,7 @@ _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9_~!$&()*+,;=@.-]*+"
 _HOST = r"(?:(?!xn--)[a-z0-9-]++\.)++(?!xn--)[a-z]{2,}+"
 _FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
+_NO_PREFIX, _ORIGIN = -2, -1  # of the prefixes; else as many characters of `../` as the reference begins with
 
 
 @cache
@@ -81,8 +82,39 @@ def _plain() -> Callable[[str], re.Match[str] | None]:
     ).fullmatch
 
 
-def _never(_href: str) -> None:
-    return None
+def plain_way(href: str) -> tuple[int, str] | None:
+    """Which of a document's `Prefixes` makes a URL of a reference, and what follows it; None where it takes more than that.
+
+    Most references are plain. What the URL standard makes of them, it makes by this alone.
+    """
+    plain = _plain()(href)
+    if plain is None:
+        return None
+    form = plain.lastindex
+    if form is None:
+        return 0, href
+    if form == _UPWARDS:
+        end = plain.end(_UPWARDS)
+        return end, href[end:]
+    return (_ORIGIN if form == _FROM_ROOT else _NO_PREFIX), href
+
+
+class Prefixes(dict[int, str]):
+    """What stands before plain references in documents of one directory, by what `plain_way` tells of them."""
+
+    def __init__(self, origin: str, directory: str) -> None:
+        super().__init__({_NO_PREFIX: "", _ORIGIN: origin, 0: directory})
+
+    def __missing__(self, climbed: int) -> str:
+        """The directory that so many characters of `../` lead to; above the root there is only the root."""
+        directory, root = self[0], len(self[_ORIGIN])
+        slash = len(directory) - 1
+        for _ in range(climbed // 3):
+            if slash == root:
+                break
+            slash = directory.rindex("/", root, slash)
+        self[climbed] = prefix = directory[: slash + 1]
+        return prefix
 
 
 def canonical(url: str) -> str | None:
@@ -166,43 +198,24 @@ def recorded(url: str) -> str | None:
 class Joiner:
     """Resolves the references of one document against its base, a canonical URL."""
 
-    __slots__ = ("_base", "_directory", "_origin", "_plain", "_upwards")
+    __slots__ = ("_base", "prefixes")
 
     def __init__(self, base: str) -> None:
         self._base = base
-        start = base.index("://") + 3
-        self._origin = base[: base.index("/", start)]
-        self._directory = base.partition("?")[0].rpartition("/")[0] + "/"
-        self._upwards: dict[int, str] = {}
-        self._plain = _plain() if base.startswith(("http://", "https://")) else _never
+        origin = base[: base.index("/", base.index("://") + 3)]
+        directory = base.partition("?")[0].rpartition("/")[0] + "/"
+        self.prefixes = Prefixes(origin, directory) if base.startswith(("http://", "https://")) else None
+        """None where no reference is plain: other schemes than http and https have rules of their own."""
 
     def join(self, href: str) -> str | None:
         """The canonical absolute URL of a reference as it stands in a document; None where `canonical` would give None.
 
-        The URL standard's joining defines the outcome. Most references are plain, though, and only need a prefix.
+        The URL standard's joining defines the outcome.
         """
-        match = self._plain  # As a call of `self._plain` it would be looked up as a method first.
-        plain = match(href)
-        if plain is None:
-            try:
-                return _finish(join_url(self._base, href))
-            except ValueError:
-                return None
-        form = plain.lastindex
-        if form is None:
-            return self._directory + href
-        if form == _UPWARDS:
-            end = plain.end(_UPWARDS)
-            return (self._upwards.get(end) or self._climb(end)) + href[end:]
-        return self._origin + href if form == _FROM_ROOT else href
-
-    def _climb(self, end: int) -> str:
-        """The directory that `end` characters of `../` lead to; above the root there is only the root."""
-        root = len(self._origin)
-        slash = len(self._directory) - 1
-        for _ in range(end // 3):
-            if slash == root:
-                break
-            slash = self._directory.rindex("/", root, slash)
-        self._upwards[end] = self._directory[: slash + 1]
-        return self._upwards[end]
+        way = plain_way(href) if self.prefixes is not None else None
+        if way is not None and self.prefixes is not None:
+            return self.prefixes[way[0]] + way[1]
+        try:
+            return _finish(join_url(self._base, href))
+        except ValueError:
+            return None

@@ -14,6 +14,7 @@ from functools import partial
 from html import unescape
 from typing import NamedTuple
 
+from parcahyd.rules.canonical_url import plain_way
 from parcahyd.rules.link_scanner import REFERENCE
 from parcahyd.rules.link_tags import CARRIERS, EMBEDDED_RELATIONS, FOLLOWED_RELATIONS, TABLE_RELATIONS, Carrier, Sink
 
@@ -43,10 +44,17 @@ class Found(NamedTuple):
     """Name and content of a meta that may speak to robots."""
     tables: tuple[tuple[str, str], ...] = ()
     """Relation and reference of a link to tables."""
+    way: tuple[int, str] | None = None
+    """Where it brings one reference to follow, that one's `plain_way`, if it has one."""
 
 
 NOTHING = Found((), (), b"")
 _new_found: Callable[[tuple[object, ...]], Found] = partial(tuple.__new__, Found)  # A third of the time of calling it.
+
+
+def _plain_found(href: str, line: bytes) -> Found:
+    """What a tag brings that has one reference to follow and nothing else."""
+    return _new_found(((href,), (), line, href[0] == "?", None, False, (), (), plain_way(href)))
 
 
 class KnownTags(dict[bytes, bytes]):
@@ -78,7 +86,7 @@ class KnownTags(dict[bytes, bytes]):
             if "&" in href:
                 href = _meant(href)
             key = f"a\t{href}\n".encode()
-            self.found[key] = _new_found(((href,), (), key, href[0] == "?", None, False, (), ()))
+            self.found[key] = _plain_found(href, key)
         else:
             key = self._key(raw, _found_in_link(raw) or _found_in_anchor(raw) or _found_in(raw))
         if len(raw) <= _LONGEST_KNOWN:
@@ -138,7 +146,7 @@ def _found_in_link(raw: bytes) -> Found | None:
     href = link[2].decode()
     kind = FOLLOWED_RELATIONS.get(relation)
     line = f"{kind or 'link'}\t{href}\n".encode()
-    return _new_found(((href,) if kind else (), (), line, bool(kind) and href[0] == "?", None, False, (), ()))
+    return _plain_found(href, line) if kind else _new_found(((), (), line, False, None, False, (), (), None))
 
 
 # An anchor that has a relation beside its reference: `nofollow` to the source of each page, `noopener` to other sites.
@@ -156,8 +164,8 @@ def _found_in_anchor(raw: bytes) -> Found | None:
         return None
     href = (anchor[1] or anchor[4]).decode()
     if b"nofollow" in (anchor[2] or anchor[3]).split():
-        return _new_found(((), (), f"a\t{href}\trel=nofollow\n".encode(), False, None, False, (), ()))
-    return _new_found(((href,), (), f"a\t{href}\n".encode(), href[0] == "?", None, False, (), ()))
+        return _new_found(((), (), f"a\t{href}\trel=nofollow\n".encode(), False, None, False, (), (), None))
+    return _plain_found(href, f"a\t{href}\n".encode())
 
 
 def _found_in(raw: bytes) -> Found:
@@ -175,7 +183,8 @@ def _found_in(raw: bytes) -> Found:
     follow, embedded = tuple(sink.follow), tuple(sink.embedded)
     hangs_on_page = not _HANGING.isdisjoint([href[:1] for href in (*follow, *embedded)])
     asides = tuple(sink.robots), tuple(sink.tables)
-    return Found(follow, embedded, lines_of(sink), hangs_on_page, sink.base, opens_form, *asides)
+    way = plain_way(follow[0]) if len(follow) == 1 and not embedded else None
+    return Found(follow, embedded, lines_of(sink), hangs_on_page, sink.base, opens_form, *asides, way)
 
 
 class _Tag:

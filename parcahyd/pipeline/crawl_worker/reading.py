@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.rules.canonical_url import Joiner, key_of, shortened
+from parcahyd.rules.canonical_url import Joiner, Prefixes, key_of, shortened
 from parcahyd.rules.parameters import Canon, joining
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _REFUSED_OF_A_PAGE = 100
 """Refused links of one page that are recorded for each reason."""
 
 
-_Directory = tuple[set[bytes], Callable[[str], str | None]]
+_Directory = tuple[set[bytes], Prefixes | None, Callable[[str], str | None]]
 
 
 class NewLinks(NamedTuple):
@@ -83,7 +83,7 @@ class LinkReader:
 
     def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
-        seen, join = self._directory(base)
+        seen, prefixes, join = self._directory(base)
         unseen = [*filterfalse(seen.__contains__, links.keys)]
         new = NewLinks([], [], [])
         if not unseen:
@@ -93,15 +93,21 @@ class LinkReader:
         seen.update(unseen)
         for key in unseen:
             found = found_by[key]
+            if found.way is not None and prefixes is not None:
+                target = prefixes[found.way[0]] + found.way[1]
+                if target not in targets:
+                    targets.add(target)
+                    self._sort(target, new)
+                continue
             resolve = join
             if found.hangs_on_page:
                 seen.discard(key)
                 resolve = joining(base, self._canon)
             for href in found.follow + found.embedded if embedded else found.follow:
-                target = resolve(href) if href or links.base else None
-                if target is not None and target not in targets:
-                    targets.add(target)
-                    self._sort(target, new)
+                resolved = resolve(href) if href or links.base else None
+                if resolved is not None and resolved not in targets:
+                    targets.add(resolved)
+                    self._sort(resolved, new)
         self._remember(len(seen) + len(targets) - before)
         return new._replace(refused=_the_first(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
 
@@ -132,11 +138,13 @@ class LinkReader:
             new.refused.append((Reason.LENGTH.word, short[self._origin :] if short.startswith(self._prefix) else short))
 
     def _directory(self, base: str) -> _Directory:
-        """What was seen in the directory of a base, and what resolves references there, if they do not hang on the page."""
+        """What was seen in the directory of a base; what stands before plain references there, unless options change them; and
+        what resolves the others, if they do not hang on the page."""
         end = base.rfind("/") if "?" not in base else base.rfind("/", 0, base.index("?"))
         directory = self._directories.get(base[:end])
         if directory is None:
-            directory = self._directories[base[:end]] = set(), joining(base, self._canon)
+            prefixes = Joiner(base).prefixes if self._canon is None else None
+            directory = self._directories[base[:end]] = set(), prefixes, joining(base, self._canon)
         return directory
 
     def _remember(self, more: int) -> None:
