@@ -12,6 +12,7 @@ COMPILE := @$(PY) -m compileall -q parcahyd
 # Stamps: what is installed is installed again only when its description changed.
 RUNS := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
+DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -70,18 +71,18 @@ docs: $(DEVELOPS)
 	$(PY) -m parcahyd.storage.statements.compiling postgresql > parcahyd/storage/sql/postgresql.sql
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(PY):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PARCAHYD needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-$(RUNS): $(PY) pyproject.toml
+$(RUNS): $(PY) $(DESCRIBED)
 	$(PIP) --editable .
 	$(COMPILE)
 	@touch $@
 
-$(DEVELOPS): $(PY) pyproject.toml
+$(DEVELOPS): $(PY) $(DESCRIBED)
 	$(PIP) --editable '.[test,lint,author-test]'
 	$(COMPILE)
 	@touch $(RUNS) $@

@@ -1,5 +1,16 @@
-"""A shim for tools that still look for it; everything is in pyproject.toml."""
+"""What pyproject.toml cannot say: one module is compiled where that is possible. Everything else is there."""
 
-from setuptools import setup
+from setuptools import Extension, setup
 
-setup()
+NATIVE = "parcahyd/rules/native"
+
+# Optional: without a compiler, or without Python's headers, the installation goes on without it.
+TAG_READER = Extension(
+    "parcahyd.rules._tag_reader",
+    [f"{NATIVE}/scanner.c", f"{NATIVE}/tag_reader.c"],
+    depends=[f"{NATIVE}/tags.h"],
+    py_limited_api=True,
+    optional=True,
+)
+
+setup(ext_modules=[TAG_READER], options={"bdist_wheel": {"py_limited_api": "cp311"}})

@@ -65,12 +65,19 @@ def _contender(name: str, work: str, settings: Sequence[str], python: str, root:
 
     # As installed: a checkout has no byte code where the environment forbids to write it, and would compile at every start.
     compileall.compile_dir(root / "parcahyd", quiet=1)
-    version = f"{_version(root)}, Python {python_build(python)}"
+    version = f"{_version(root)}, {_tag_reader(python, environment, root)}, Python {python_build(python)}"
     return Contender(name, version, work, command, check=verify, environment=environment)
 
 
 def _program(python: str, command: str, output: Path) -> list[str]:
     return [python, "-m", "parcahyd", command, "--conf", str(output / "conf")]
+
+
+def _tag_reader(python: str, environment: dict[str, str], root: Path) -> str:
+    """Whether the one module that can be compiled was; of a version that has none, that it was not."""
+    program = [python, "-c", "import parcahyd.rules._tag_reader"]
+    done = subprocess.run(program, capture_output=True, check=False, env=os.environ | environment, cwd=root)
+    return "tag reader compiled" if done.returncode == 0 else "tag reader not compiled"
 
 
 def _version(root: Path) -> str:

@@ -18,10 +18,20 @@ from parcahyd.rules.canonical_url import plain_way
 from parcahyd.rules.link_scanner import REFERENCE
 from parcahyd.rules.link_tags import CARRIERS, EMBEDDED_RELATIONS, FOLLOWED_RELATIONS, TABLE_RELATIONS, Carrier, Sink
 
-__all__ = ["MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of"]
+try:
+    from parcahyd.rules._tag_reader import TagReader
+except ImportError:  # It was not compiled: the patterns of `link_scanner` read the same, in more time.
+    TagReader = None  # type: ignore[assignment,misc] # what is not there has no type
+
+__all__ = ["IS_COMPILED", "MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of"]
+
+IS_COMPILED = TagReader is not None
+"""Whether `KnownTags.read` can do anything."""
 
 MARK = b"\0"
 """With which the keys begin that are no lines; scanned documents have no such byte."""
+
+_ANCHOR = b"a\t"
 
 _SLASH = ord("/")
 _MOST_KNOWN = 40_000
@@ -57,18 +67,30 @@ def _plain_found(href: str, line: bytes) -> Found:
     return _new_found(((href,), (), line, href[0] == "?", None, False, (), (), plain_way(href)))
 
 
+class _FoundTags(dict[bytes, Found]):
+    """By key: what its tags bring. Those of plain anchors are read out of their keys when they are asked for."""
+
+    def __missing__(self, key: bytes) -> Found:
+        if key[:2] != _ANCHOR or b"\t" in key[2:]:
+            raise KeyError(key)
+        self[key] = found = _plain_found(key[2:-1].decode(), key)
+        return found
+
+
 class KnownTags(dict[bytes, bytes]):
     """By tag as it stands: its key. Tags that are not known are read when they are asked for."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._reader = TagReader() if IS_COMPILED else None
         self.forget()
 
     def forget(self) -> None:
         """Begin anew; what was handed out stays as it is."""
         self.clear()
-        self.found: dict[bytes, Found] = {b"": NOTHING}
-        """By key."""
+        if self._reader is not None:
+            self._reader.forget()
+        self.found = _FoundTags({b"": NOTHING})
         self.marked: set[bytes] = set()
         """The keys that are no lines."""
         self.hollow: dict[bytes, Found] = {}
@@ -78,22 +100,34 @@ class KnownTags(dict[bytes, bytes]):
     @property
     def is_full(self) -> bool:
         """Whether it is time to forget. A document may always add its own tags, whose number and bytes are bounded."""
-        return len(self) > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
+        known = len(self) + (0 if self._reader is None else len(self._reader))
+        return known > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
+
+    def read(self, body: bytes) -> tuple[list[bytes], bytes, list[bytes]] | None:
+        """The keys of a document's tags, each once, its table, and those of its keys that are no lines.
+
+        By machine code. None where that is not there, and where the document wants a closer look.
+        """
+        return None if self._reader is None else self._reader.read(body, self.learn)
 
     def __missing__(self, raw: bytes) -> bytes:
-        if _IS_PLAIN(raw):
-            href = raw[1:].decode("ascii")
+        key, _ = self.learn(raw)
+        if len(raw) <= _LONGEST_KNOWN:
+            self[raw] = key
+        return key
+
+    def learn(self, raw: bytes) -> tuple[bytes, bytes]:
+        """The key of a tag, and its lines."""
+        if len(raw) <= _LONGEST_KNOWN and _IS_PLAIN(raw):
+            href = raw[1:].decode()
             if "&" in href:
                 href = _meant(href)
             key = f"a\t{href}\n".encode()
-            self.found[key] = _plain_found(href, key)
-        else:
-            key = self._key(raw, _found_in_link(raw) or _found_in_anchor(raw) or _found_in(raw))
-        if len(raw) <= _LONGEST_KNOWN:
-            self[raw] = key
-        elif key or raw in self.hollow:
+            return key, key
+        key = self._key(raw, _found_in_link(raw) or _found_in_anchor(raw) or _found_in(raw))
+        if len(raw) > _LONGEST_KNOWN and (key or raw in self.hollow):
             self._long += len(raw)
-        return key
+        return key, self.found[key].lines
 
     def _key(self, raw: bytes, found: Found) -> bytes:
         is_hollow = "" in found.follow or "" in found.embedded
@@ -108,7 +142,7 @@ class KnownTags(dict[bytes, bytes]):
         return key
 
 
-_IS_PLAIN = re.compile(rb"\"[!-~]{1,1000}").fullmatch
+_IS_PLAIN = re.compile(rb'"[!-~]+').fullmatch
 _MEANINGS = {"amp": "&"} | {f"#{number}": chr(number) for number in range(33, 127)}
 
 

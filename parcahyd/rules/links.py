@@ -45,6 +45,7 @@ __all__ = [
     "PageLinks",
     "collected",
     "parse_document",
+    "read_at_once",
     "read_links",
     "read_tags",
     "read_tree",
@@ -118,11 +119,9 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
     """
     body = body[:MAX_PARSED]
     if declares_utf8(body, header_charset):
-        tags = scan(body)
-        if tags is not None:
-            links = read_tags(tags)
-            if links is not None:
-                return links
+        links = read_at_once(body) or read_tags(scan(body))
+        if links is not None:
+            return links
     return read_tree(body, header_charset)
 
 
@@ -131,16 +130,31 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 _known = KnownTags()
 
 
-def read_tags(tags: list[bytes]) -> PageLinks | None:
-    """The links of a scanned document; None for a form within a form, which only a tree can tell, and for excesses.
+def read_at_once(body: bytes) -> PageLinks | None:
+    """The links of a document as `read_tags` gives them, by machine code; None where that is not there, or is not sure."""
+    if _known.is_full:
+        _known.forget()
+    read = _known.read(body)
+    if read is None:
+        return None
+    keys, table, marked = read
+    if not marked:
+        return PageLinks("utf-8", "", keys, _known.found, table)
+    return PageLinks("utf-8", "", keys, _known.found, table, *_asides([_known.found[key] for key in marked]))
+
+
+def read_tags(tags: list[bytes] | None) -> PageLinks | None:
+    """The links of a document that was scanned, if it could be; None for a form within a form, too, which only a tree can tell,
+    and for excesses.
 
     What every document goes through is done for all its tags at once, in a few calls.
     """
     if _known.is_full:
         _known.forget()
-    if len(tags) > MAX_LINKS and len(set(tags)) > MAX_LINKS:
+    if tags is None or (len(tags) > MAX_LINKS and len(set(tags)) > MAX_LINKS):
         return None
     keys = dict.fromkeys(map(_known.__getitem__, tags))
+    keys.pop(b"", None)
     table = b"".join(keys)
     return _read_closely(tags, keys, table) if MARK in table else PageLinks("utf-8", "", keys, _known.found, table)
 
@@ -152,8 +166,7 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None], table: bytes) -> P
     if openers and _has_nested_form(tags, openers):
         return None
     base = next((found.base for found in marked.values() if found.base is not None), "")
-    robots = tuple([rule for found in marked.values() for rule in found.robots][:MAX_RULES])
-    tables = tuple([link for found in marked.values() for link in found.tables][:MAX_TABLES])
+    robots, tables = _asides(marked.values())
     table = _with_lines(table, keys, {key: found.lines for key, found in marked.items()})
     if table.count(b"\n") > MAX_LINKS:
         return None
@@ -161,6 +174,13 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None], table: bytes) -> P
         return PageLinks("utf-8", "", keys, _known.found, table, robots, tables)
     found = {b">" + raw: _known.hollow.get(raw) or _known.found[_known[raw]] for raw in dict.fromkeys(tags)}
     return PageLinks("utf-8", base, found, found, table, robots, tables)
+
+
+def _asides(marked: Iterable[Found]) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """What tags say to robots, and the tables that they link to."""
+    marked = [found for found in marked if found.robots or found.tables]
+    robots = [rule for found in marked for rule in found.robots][:MAX_RULES]
+    return tuple(robots), tuple([link for found in marked for link in found.tables][:MAX_TABLES])
 
 
 def _with_lines(table: bytes, keys: dict[bytes, None], lines: dict[bytes, bytes]) -> bytes:

@@ -40,7 +40,7 @@ def test_a_key_is_a_line_or_the_marked_tag(tag: bytes, key: bytes) -> None:
     known = KnownTags()
     assert known[tag] == key
     assert tag in known
-    assert key in known.found
+    assert known.found[key].lines == (key if key[:1] != MARK else known.learn(tag)[1])
 
 
 def test_a_line_that_means_something_else_in_another_tag_is_no_key() -> None:

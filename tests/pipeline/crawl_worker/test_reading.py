@@ -103,7 +103,7 @@ def test_options_of_the_canonical_form_hold_for_links() -> None:
 
 
 def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
-    room = Room(0, 10**6, 19)
+    room = Room(0, 10**6, 18)
     one, other = reader(room=room), reader(room=room)
     links = [f'<a href="p{number}">' for number in range(8)]
     assert read(one, "/a", "".join(links))[0] == [f"/p{number}" for number in range(8)]
@@ -114,7 +114,7 @@ def test_what_is_remembered_is_bounded_by_the_room_and_given_back() -> None:
     assert read(other, "/b", "".join(links))[0] == ["/p5", "/p6", "/p7"]
     for reading in (one, other):
         reading.forget()
-    assert room.links == 19
+    assert room.links == 18
 
 
 def test_a_reference_of_a_tree_is_never_taken_for_one_that_was_scanned() -> None:
