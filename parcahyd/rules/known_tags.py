@@ -78,18 +78,14 @@ class _FoundTags(dict[bytes, Found]):
 
 
 class KnownTags(dict[bytes, bytes]):
-    """By tag as it stands: its key. Tags that are not known are read when they are asked for."""
+    """By tag as it stands: its key. Tags that are not known are read when they are asked for. Nothing is forgotten.
+
+    Several threads may use one.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._reader = TagReader() if IS_COMPILED else None
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew; what was handed out stays as it is."""
-        self.clear()
-        if self._reader is not None:
-            self._reader.forget()
         self.found = _FoundTags({b"": NOTHING})
         self.marked: set[bytes] = set()
         """The keys that are no lines."""
@@ -99,14 +95,15 @@ class KnownTags(dict[bytes, bytes]):
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to forget. A document may always add its own tags, whose number and bytes are bounded."""
+        """Whether it is time for others in their place. A document may always add its own tags, whose number and bytes are
+        bounded."""
         known = len(self) + (0 if self._reader is None else len(self._reader))
         return known > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
 
     def read(self, body: bytes) -> tuple[list[bytes], bytes, list[bytes]] | None:
         """The keys of a document's tags, each once, its table, and those of its keys that are no lines.
 
-        By machine code. None where that is not there, and where the document wants a closer look.
+        By machine code. None where that is not there or at work, and where the document wants a closer look.
         """
         return None if self._reader is None else self._reader.read(body, self.learn)
 

@@ -127,20 +127,29 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
 # --- scanned documents --------------------------------------------------------------------------------------------------
 
-_known = KnownTags()
+
+class _Memory:
+    """The tags that this process knows. Whoever reads a document keeps to those it began with: others may take their place."""
+
+    known = KnownTags()
+
+    @classmethod
+    def tags(cls) -> KnownTags:
+        if cls.known.is_full:
+            cls.known = KnownTags()
+        return cls.known
 
 
 def read_at_once(body: bytes) -> PageLinks | None:
     """The links of a document as `read_tags` gives them, by machine code; None where that is not there, or is not sure."""
-    if _known.is_full:
-        _known.forget()
-    read = _known.read(body)
+    known = _Memory.tags()
+    read = known.read(body)
     if read is None:
         return None
     keys, table, marked = read
     if not marked:
-        return PageLinks("utf-8", "", keys, _known.found, table)
-    return PageLinks("utf-8", "", keys, _known.found, table, *_asides([_known.found[key] for key in marked]))
+        return PageLinks("utf-8", "", keys, known.found, table)
+    return PageLinks("utf-8", "", keys, known.found, table, *_asides([known.found[key] for key in marked]))
 
 
 def read_tags(tags: list[bytes] | None) -> PageLinks | None:
@@ -149,19 +158,18 @@ def read_tags(tags: list[bytes] | None) -> PageLinks | None:
 
     What every document goes through is done for all its tags at once, in a few calls.
     """
-    if _known.is_full:
-        _known.forget()
+    known = _Memory.tags()
     if tags is None or (len(tags) > MAX_LINKS and len(set(tags)) > MAX_LINKS):
         return None
-    keys = dict.fromkeys(map(_known.__getitem__, tags))
+    keys = dict.fromkeys(map(known.__getitem__, tags))
     keys.pop(b"", None)
     table = b"".join(keys)
-    return _read_closely(tags, keys, table) if MARK in table else PageLinks("utf-8", "", keys, _known.found, table)
+    return _read_closely(known, tags, keys, table) if MARK in table else PageLinks("utf-8", "", keys, known.found, table)
 
 
-def _read_closely(tags: list[bytes], keys: dict[bytes, None], table: bytes) -> PageLinks | None:
+def _read_closely(known: KnownTags, tags: list[bytes], keys: dict[bytes, None], table: bytes) -> PageLinks | None:
     """The same for a document with tags of which a line does not say everything; they stand in the table as they are."""
-    marked = {key: _known.found[key] for key in filter(_known.marked.__contains__, keys)}
+    marked = {key: known.found[key] for key in filter(known.marked.__contains__, keys)}
     openers = {key[1:] for key, found in marked.items() if found.opens_form}
     if openers and _has_nested_form(tags, openers):
         return None
@@ -171,8 +179,8 @@ def _read_closely(tags: list[bytes], keys: dict[bytes, None], table: bytes) -> P
     if table.count(b"\n") > MAX_LINKS:
         return None
     if not base:
-        return PageLinks("utf-8", "", keys, _known.found, table, robots, tables)
-    found = {b">" + raw: _known.hollow.get(raw) or _known.found[_known[raw]] for raw in dict.fromkeys(tags)}
+        return PageLinks("utf-8", "", keys, known.found, table, robots, tables)
+    found = {b">" + raw: known.hollow.get(raw) or known.found[known[raw]] for raw in dict.fromkeys(tags)}
     return PageLinks("utf-8", base, found, found, table, robots, tables)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,12 +54,29 @@ def test_a_line_that_means_something_else_in_another_tag_is_no_key() -> None:
     assert known.found[known[previous]].follow == ("x",)
 
 
-def test_what_was_handed_out_outlives_forgetting() -> None:
-    known = KnownTags()
-    key, found = known[b'"x'], known.found
-    known.forget()
-    assert not known
-    assert found[key].follow == ("x",)
+def test_what_was_handed_out_stays_when_other_tags_take_the_place_of_the_known() -> None:
+    links = read_links(b'<a href="x"><img src="y">', "utf-8")
+    for number in range(3):
+        read_links(b"".join(b'<a href="%d-%d">' % (number, each) for each in range(50_000)), "utf-8")
+    assert (links.follow, links.embedded) == (["x"], ["y"])
+
+
+def test_threads_read_side_by_side() -> None:
+    """More tags than are remembered, so that others take their place all the time."""
+
+    def read(thread: int) -> bool:
+        pages = [[f"{thread % 2}-{page}-{link}" for link in range(900)] for page in range(60)]
+        markup = ["".join(f'<a class=c href="{href}"><img src="{href}">' for href in page).encode() for page in pages]
+        found = [read_links(page, "utf-8") for page in markup]
+        return [(links.follow, links.embedded) for links in found] == [(page, page) for page in pages]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert all(threads.map(read, range(4)))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_long_tags_are_not_remembered() -> None:
@@ -74,8 +94,7 @@ def test_what_long_tags_bring_is_bounded_in_bytes(tag: bytes) -> None:
         if known.is_full:
             break
     assert 50 < number < 99
-    known.forget()
-    assert not known.is_full
+    known = KnownTags()
     for number in range(100):
         assert known[b'img src="data:,%d%b"' % (number, b"x" * 60_000)] == b""
     assert not known.is_full

@@ -1,8 +1,9 @@
 /* Remembers the tags of documents, each by its key and lines as known_tags.py has them, and gives them to Python.
  *
- * What a tag means is asked of Python, once for each that is new; only anchors of the plainest form are understood here. What is
- * remembered is bounded by `forget`, which Python calls, and long tags are not remembered. The hash of tags is seeded by the
- * interpreter's own, which is random, so that no page author can choose tags that collide.
+ * What a tag means is asked of Python, once for each that is new; only anchors of the plainest form are understood here. Nothing
+ * is forgotten but with the whole reader: Python looks at its length, and takes a new one when it is long. Long tags are not
+ * remembered. The hash of tags is seeded by the interpreter's own, which is random, so that no page author can choose tags that
+ * collide. The interpreter's lock guards everything; while one thread asks Python about a tag, others get no answer.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -117,7 +118,7 @@ static int make_slots(TagReader *self, size_t count)
         PyErr_NoMemory();
         return -1;
     }
-    for (size_t i = 0; i < self->slot_count && self->known; i++)
+    for (size_t i = 0; i < self->slot_count; i++)
         if (self->slots[i].length)
             slots[free_slot(slots, count, self->slots[i].hash)] = self->slots[i];
     PyMem_Free(self->slots);
@@ -137,30 +138,6 @@ static int remember(TagReader *self, uint64_t hash, Bytes at, size_t length, uin
     memcpy(self->arena.items + self->arena.count, at, length);
     self->arena.count += length;
     self->known++;
-    return 0;
-}
-
-#define FREE(array) (PyMem_Free((array).items), (array).items = NULL, (array).count = (array).room = 0)
-
-static void free_all(TagReader *self)
-{
-    for (size_t i = NOTHING + 1; i < self->texts.count; i++)
-        Py_DECREF(self->texts.items[i].bytes);
-    FREE(self->arena);
-    FREE(self->texts);
-    FREE(self->lines);
-    FREE(self->found);
-    FREE(self->table);
-    self->known = 0;
-}
-
-/* As it is at first, and again after everything was freed. */
-static int begin(TagReader *self)
-{
-    if (make_slots(self, FIRST_SLOTS) < 0 || ROOM_FOR(self->texts, 1) < 0)
-        return -1;
-    self->texts.items[NOTHING] = (Text){.bytes = NULL};
-    self->texts.count = NOTHING + 1;
     return 0;
 }
 
@@ -324,20 +301,13 @@ static PyObject *result_of(TagReader *self)
 
 /* --- to Python -------------------------------------------------------------------------------------------------------- */
 
-static int refuse_while_reading(const TagReader *self)
-{
-    if (self->learn != NULL)
-        PyErr_SetString(PyExc_RuntimeError, "a document is being read");
-    return self->learn != NULL;
-}
-
 static PyObject *reader_read(TagReader *self, PyObject *arguments)
 {
     PyObject *body, *learn;
-    if (!PyArg_ParseTuple(arguments, "SO", &body, &learn) || refuse_while_reading(self))
+    if (!PyArg_ParseTuple(arguments, "SO", &body, &learn))
         return NULL;
-    if (self->texts.count == 0 && begin(self) < 0) /* There was no memory for it when everything was forgotten. */
-        return NULL;
+    if (self->learn != NULL) /* Another thread reads a document, and waits for Python. */
+        Py_RETURN_NONE;
     self->learn = learn;
     self->document++;
     self->tag_count = self->line_count = self->marked_count = self->found.count = self->table.count = 0;
@@ -347,17 +317,6 @@ static PyObject *reader_read(TagReader *self, PyObject *arguments)
     if (outcome == FAILED)
         return NULL;
     return outcome == READ ? result_of(self) : Py_NewRef(Py_None);
-}
-
-static PyObject *reader_forget(TagReader *self, PyObject *Py_UNUSED(nothing))
-{
-    if (refuse_while_reading(self))
-        return NULL;
-    free_all(self);
-    PyDict_Clear(self->numbers);
-    if (begin(self) < 0)
-        return NULL;
-    Py_RETURN_NONE;
 }
 
 static Py_ssize_t reader_length(TagReader *self)
@@ -386,27 +345,34 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *arguments, PyObject *w
     if (self == NULL)
         return NULL;
     self->numbers = PyDict_New();
-    if (self->numbers == NULL || seed(self) < 0 || begin(self) < 0) {
+    if (self->numbers == NULL || seed(self) < 0 || make_slots(self, FIRST_SLOTS) < 0 || ROOM_FOR(self->texts, 1) < 0) {
         Py_DECREF(self);
         return NULL;
     }
+    self->texts.items[NOTHING] = (Text){.bytes = NULL};
+    self->texts.count = NOTHING + 1;
     return (PyObject *)self;
 }
 
 static void reader_dealloc(TagReader *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
-    free_all(self);
+    for (size_t i = NOTHING + 1; i < self->texts.count; i++)
+        Py_DECREF(self->texts.items[i].bytes);
     Py_XDECREF(self->numbers);
     PyMem_Free(self->slots);
+    PyMem_Free(self->arena.items);
+    PyMem_Free(self->texts.items);
+    PyMem_Free(self->lines.items);
+    PyMem_Free(self->found.items);
+    PyMem_Free(self->table.items);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
 
 static PyMethodDef reader_methods[] = {
     {"read", (PyCFunction)reader_read, METH_VARARGS,
-     "The keys of a document's tags, its table, and those of its keys that are marked; None where it wants a closer look."},
-    {"forget", (PyCFunction)reader_forget, METH_NOARGS, "Begin anew."},
+     "The keys of a document's tags, its table, and those of its keys that are marked; None where others must read it."},
     {NULL, NULL, 0, NULL},
 };
 
