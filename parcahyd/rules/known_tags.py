@@ -37,6 +37,7 @@ _SLASH = ord("/")
 _MOST_KNOWN = 40_000
 _LONGEST_KNOWN = 600
 _MOST_LONG = 4 << 20
+_MOST_LINES = 4 * _MOST_KNOWN
 
 
 class Found(NamedTuple):
@@ -92,13 +93,15 @@ class KnownTags(dict[bytes, bytes]):
         self.hollow: dict[bytes, Found] = {}
         """By tag: those with an empty reference only, which means something in a document with a base."""
         self._long = 0
+        self._lines = 0
+        """Of tags that have several: one can have hundreds."""
 
     @property
     def is_full(self) -> bool:
         """Whether it is time for others in their place. A document may always add its own tags, whose number and bytes are
         bounded."""
         known = len(self) + (0 if self._reader is None else len(self._reader))
-        return known > _MOST_KNOWN or len(self.found) > _MOST_KNOWN or self._long > _MOST_LONG
+        return max(known, len(self.found)) > _MOST_KNOWN or self._long > _MOST_LONG or self._lines > _MOST_LINES
 
     def read(self, body: bytes) -> tuple[list[bytes], bytes, list[bytes]] | None:
         """The keys of a document's tags, each once, its table, and those of its keys that are no lines.
@@ -130,7 +133,9 @@ class KnownTags(dict[bytes, bytes]):
         is_hollow = "" in found.follow or "" in found.embedded
         is_rare = found.base is not None or found.opens_form or found.robots or found.tables
         key = found.lines
-        if is_rare or key.count(b"\n") > 1 or (key and (is_hollow or self.found.setdefault(key, found) != found)):
+        lines = key.count(b"\n")
+        self._lines += lines if lines > 1 else 0
+        if is_rare or lines > 1 or (key and (is_hollow or self.found.setdefault(key, found) != found)):
             key = MARK + raw
             self.found[key] = found
             self.marked.add(key)

@@ -100,6 +100,16 @@ def test_what_long_tags_bring_is_bounded_in_bytes(tag: bytes) -> None:
     assert not known.is_full
 
 
+def test_tags_with_many_lines_are_bounded_by_their_lines() -> None:
+    known = KnownTags()
+    for number in range(3000):
+        known.learn(b'img srcset="%s"' % b", ".join(b"%d-%d" % (number, each) for each in range(50)))
+    assert not known.is_full
+    for number in range(3000, 3500):
+        known.learn(b'img srcset="%s"' % b", ".join(b"%d-%d" % (number, each) for each in range(50)))
+    assert known.is_full
+
+
 @pytest.mark.parametrize(
     "markup",
     [
