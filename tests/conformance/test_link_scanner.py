@@ -37,21 +37,31 @@ def assert_same(document: bytes) -> bool:
     return True
 
 
-def test_real_pages() -> None:
+def real_pages() -> list[bytes]:
+    """Those that are beside the project; skips the test where they are not."""
     if not PAGES.exists():
         pytest.skip(f"needs real pages that are not part of the project: {PAGES.name} in ../shared/data/versions")
     with tarfile.open(PAGES) as archive:
-        pages = [file.read() for member in archive if member.name.endswith(".html") and (file := archive.extractfile(member))]
+        return [file.read() for member in archive if member.name.endswith(".html") and (file := archive.extractfile(member))]
+
+
+def cases_of_browsers() -> list[bytes]:
+    """html5lib's; skips the test where they are not."""
+    if not TREES.exists():
+        pytest.skip("needs html5lib's cases, which are not part of the project: ../shared/data/html/html5lib")
+    return [
+        case.split(b"\n#errors")[0] for file in sorted(TREES.glob("*.dat")) for case in file.read_bytes().split(b"#data\n")[1:]
+    ]
+
+
+def test_real_pages() -> None:
+    pages = real_pages()
     assert len(pages) > 1400
     assert sum(map(assert_same, pages)) > 0.99 * len(pages)
 
 
 def test_the_cases_that_browsers_are_tested_with() -> None:
-    if not TREES.exists():
-        pytest.skip("needs html5lib's cases, which are not part of the project: ../shared/data/html/html5lib")
-    cases = [
-        case.split(b"\n#errors")[0] for file in sorted(TREES.glob("*.dat")) for case in file.read_bytes().split(b"#data\n")[1:]
-    ]
+    cases = cases_of_browsers()
     assert len(cases) > 1700
     assert sum(map(assert_same, cases)) > 1000
 

@@ -5,8 +5,6 @@ The patterns are held against the tree in `test_link_scanner.py`.
 
 from __future__ import annotations
 
-import tarfile
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 from parcahyd.rules.known_tags import IS_COMPILED
 from parcahyd.rules.link_scanner import scan
 from parcahyd.rules.links import read_at_once, read_tags
-from tests.conformance.test_link_scanner import PAGES, PIECES, TREES
+from tests.conformance.test_link_scanner import PIECES, cases_of_browsers, real_pages
 
 pytestmark = pytest.mark.skipif(
     not IS_COMPILED, reason="needs the tag reader, which was not compiled: a C compiler was missing"
@@ -36,20 +34,12 @@ def assert_same(document: bytes) -> bool:
 
 
 def test_real_pages() -> None:
-    if not PAGES.exists():
-        pytest.skip(f"needs real pages that are not part of the project: {PAGES.name} in ../shared/data/versions")
-    with tarfile.open(PAGES) as archive:
-        pages = [file.read() for member in archive if member.name.endswith(".html") and (file := archive.extractfile(member))]
+    pages = real_pages()
     assert sum(map(assert_same, pages)) > 0.99 * len(pages)
 
 
 def test_the_cases_that_browsers_are_tested_with() -> None:
-    if not TREES.exists():
-        pytest.skip("needs html5lib's cases, which are not part of the project: ../shared/data/html/html5lib")
-    cases = [
-        case.split(b"\n#errors")[0] for file in sorted(TREES.glob("*.dat")) for case in file.read_bytes().split(b"#data\n")[1:]
-    ]
-    assert sum(map(assert_same, cases)) > 1000
+    assert sum(map(assert_same, cases_of_browsers())) > 1000
 
 
 AWKWARD = (
