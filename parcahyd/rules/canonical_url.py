@@ -212,8 +212,7 @@ class Joiner:
 
         The URL standard's joining defines the outcome.
         """
-        way = plain_way(href) if self.prefixes is not None else None
-        if way is not None and self.prefixes is not None:
+        if self.prefixes is not None and (way := plain_way(href)) is not None:
             return self.prefixes[way[0]] + way[1]
         try:
             return _finish(join_url(self._base, href))
