@@ -7,7 +7,7 @@ NATIVE = "parcahyd/rules/native"
 # Optional: without a compiler, or without Python's headers, the installation goes on without it.
 TAG_READER = Extension(
     "parcahyd.rules._tag_reader",
-    [f"{NATIVE}/scanner.c", f"{NATIVE}/tag_reader.c"],
+    [f"{NATIVE}/scanner.c", f"{NATIVE}/tag_reader.c", f"{NATIVE}/plain_links.c"],
     depends=[f"{NATIVE}/tags.h"],
     py_limited_api=True,
     optional=True,

@@ -19,11 +19,11 @@ from parcahyd.rules.link_scanner import REFERENCE
 from parcahyd.rules.link_tags import CARRIERS, EMBEDDED_RELATIONS, FOLLOWED_RELATIONS, TABLE_RELATIONS, Carrier, Sink
 
 try:
-    from parcahyd.rules._tag_reader import TagReader
+    from parcahyd.rules._tag_reader import TagReader, plain_leads
 except ImportError:  # It was not compiled: the patterns of `link_scanner` read the same, in more time.
-    TagReader = None  # type: ignore[assignment,misc] # what is not there has no type
+    TagReader = plain_leads = None  # type: ignore[assignment,misc] # what is not there has no type
 
-__all__ = ["IS_COMPILED", "MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of"]
+__all__ = ["IS_COMPILED", "MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of", "plain_leads"]
 
 IS_COMPILED = TagReader is not None
 """Whether `KnownTags.read` can do anything."""

@@ -25,17 +25,19 @@ The time is linear in the bytes, and no input raises.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
 from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
-from parcahyd.rules.known_tags import MARK, Found, KnownTags, hangs, lines_of
+from parcahyd.rules.known_tags import MARK, Found, KnownTags, hangs, lines_of, plain_leads
 from parcahyd.rules.link_scanner import declares_utf8, scan
 from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Sink
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
+
+    from parcahyd.rules.canonical_url import Prefixes
 
 __all__ = [
     "MAX_HREF",
@@ -87,6 +89,18 @@ class PageLinks:
         """Name and content of each meta that may speak to robots; empty on nearly every page."""
         self.tables = tables
         """Relation (tol, tvi, augment) and raw reference of each link to tables; empty on nearly every page."""
+
+    def leads(self, seen: set[bytes], prefixes: Prefixes | None, targets: set[str]) -> Sequence[str | bytes]:
+        """Where those of its keys lead that are not in `seen`, in document order; they are now.
+
+        A plain reference leads to a URL, which is given unless it is one of the `targets`, and is one now; all else is given as
+        the key that it is. Without machine code, or without prefixes, that is everything.
+        """
+        if plain_leads is not None and prefixes is not None:
+            return plain_leads(self.keys, seen, prefixes, targets)
+        unseen = [*filterfalse(seen.__contains__, self.keys)]
+        seen.update(unseen)
+        return unseen
 
     def directives(self, token: str, now: float) -> Directive:
         """What the document itself asks of the robot with this product token; headers may ask for more."""

@@ -34,6 +34,13 @@ def test_plain_anchors_are_understood_without_asking() -> None:
     assert asked == [b'"']
 
 
+def test_character_references_in_plain_anchors_are_understood_without_asking() -> None:
+    asked, learn = _asked({})
+    document = b'<a href="x&amp;y&#58;&#126;"><a href="&#33;&amp;amp;"><a href="&#63;q">'
+    assert TagReader().read(document, learn) == ([b"a\tx&y:~\n", b"a\t!&amp;\n"], b"a\tx&y:~\na\t!&amp;\n", [])
+    assert asked == [b'"&#63;q']
+
+
 def test_a_tag_is_asked_about_once() -> None:
     asked, learn = _asked({b"img src=x": (b"img\tx\n", b"img\tx\n")})
     reader = TagReader()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Set
-from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 from parcahyd.core.life_cycle import Reason
@@ -84,14 +83,13 @@ class LinkReader:
     def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
         seen, prefixes, join = self._directory(base)
-        unseen = [*filterfalse(seen.__contains__, links.keys)]
-        new = NewLinks([], [], [])
-        if not unseen:
-            return new
         targets, found_by = self._targets, links.found
         before = len(seen) + len(targets)
-        seen.update(unseen)
-        for key in unseen:
+        new = NewLinks([], [], [])
+        for key in links.leads(seen, prefixes, targets):
+            if isinstance(key, str):
+                self._sort(key, new)
+                continue
             found = found_by[key]
             if found.way is not None and prefixes is not None:
                 target = prefixes[found.way[0]] + found.way[1]

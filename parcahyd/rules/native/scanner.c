@@ -155,9 +155,9 @@ static Bytes attributes_end(Bytes at, Bytes end)
 
 /* --- tags ------------------------------------------------------------------------------------------------------------- */
 
-/* Behind a character reference that means the same to everybody, or NULL. */
-static Bytes plain_reference_end(Bytes at, Bytes end)
+Bytes plain_reference_end(Bytes at, Bytes end, uint8_t *meant)
 {
+    *meant = '&';
     if (end - at >= 5 && memcmp(at, "&amp;", 5) == 0)
         return at + 5;
     if (end - at < 5 || at[1] != '#')
@@ -167,6 +167,7 @@ static Bytes plain_reference_end(Bytes at, Bytes end)
         number = 10 * number + *at - '0';
     /* The scanner's pattern has them without leading zeros; those of the space and of `#` would change where it ends. */
     int is_plain = digits == (number < 100 ? 2 : 3) && number >= 33 && number <= 126 && number != '#';
+    *meant = (uint8_t)number;
     return is_plain && at < end && *at == ';' ? at + 1 : NULL;
 }
 
@@ -195,8 +196,9 @@ static Bytes read_reference(Bytes at, Bytes end, Bytes reference[2])
     if (reference[0] != NULL)
         return NULL; /* There is another one. */
     reference[0] = at - 1;
+    uint8_t meant;
     while ((at = find_reference_end(at, end)) < end && *at == '&')
-        if ((at = plain_reference_end(at, end)) == NULL)
+        if ((at = plain_reference_end(at, end, &meant)) == NULL)
             return NULL;
     reference[1] = at;
     if (at < end && *at == '#') {

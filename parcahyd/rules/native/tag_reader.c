@@ -187,16 +187,23 @@ static int name_lines(TagReader *self, long key, PyObject *lines)
 /* The number of the key of a plain anchor, which is given by `"` and its reference; NOTHING where it is not so plain. */
 static long learn_plain(TagReader *self, Bytes at, size_t length)
 {
-    char key[LONGEST_KNOWN + 2] = "a\t";
-    if (length < 2 || length > LONGEST_KNOWN || at[0] != '"' || at[1] == '?')
+    char key[LONGEST_KNOWN + 2] = "a\t", *next = key + 2;
+    Bytes end = at + length;
+    if (length < 2 || length > LONGEST_KNOWN || *at++ != '"')
         return NOTHING;
-    for (size_t i = 1; i < length; i++) {
-        if (at[i] < '!' || at[i] > '~' || at[i] == '&')
+    while (at < end) {
+        uint8_t meant = *at;
+        if (meant < '!' || meant > '~')
             return NOTHING;
-        key[i + 1] = (char)at[i];
+        at = meant == '&' ? plain_reference_end(at, end, &meant) : at + 1;
+        if (at == NULL)
+            return NOTHING;
+        *next++ = (char)meant;
     }
-    key[length + 1] = '\n';
-    PyObject *bytes = PyBytes_FromStringAndSize(key, (Py_ssize_t)length + 2);
+    if (key[2] == '?')
+        return NOTHING;
+    *next++ = '\n';
+    PyObject *bytes = PyBytes_FromStringAndSize(key, next - key);
     long number = bytes == NULL ? -1 : number_of(self, bytes);
     Py_XDECREF(bytes);
     return number;
@@ -392,11 +399,18 @@ static PyType_Spec reader_spec = {
 static int fill_module(PyObject *module)
 {
     prepare_scanner();
+    prepare_plain_links();
     PyObject *type = PyType_FromSpec(&reader_spec);
     int failed = type == NULL || PyModule_AddObjectRef(module, "TagReader", type) < 0;
     Py_XDECREF(type);
     return failed ? -1 : 0;
 }
+
+static PyMethodDef module_methods[] = {
+    {"plain_leads", plain_leads, METH_VARARGS,
+     "The URLs of a document's plain references that were not met before, and its keys that are not so plain, in order."},
+    {NULL, NULL, 0, NULL},
+};
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
 
@@ -404,6 +418,7 @@ static PyModuleDef module = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "parcahyd.rules._tag_reader",
     .m_doc = "The tags of documents, read by machine code.",
+    .m_methods = module_methods,
     .m_slots = module_slots,
 };
 
