@@ -45,6 +45,8 @@ class Scribe:
         self._site = assignment.pair.site
         self._address = assignment.address
         self._schedule = Schedule(work)
+        # Where links bring no site into the crawl, nobody waits for them: they come in time with their page.
+        self._finds_sites = work.Scope != "site" or bool(work.Domains)
         self._emit = emit
 
     def page(
@@ -70,7 +72,7 @@ class Scribe:
         made of its table has the headers that are stored.
         """
         is_bare = bool(redirect) or wish is not None
-        if external:
+        if external and self._finds_sites:
             self._emit(ExternRecord(self._visit, item.depth + 1, external))
         self._emit(
             PageRecord(

@@ -14,7 +14,7 @@ from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.volatile import part
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.core.records import BadRecord, DueUrl, ExternRecord, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
+from parcahyd.core.records import BadRecord, DueUrl, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.fragments import AUDIT_AFTER
 from parcahyd.rules.canonical_url import key_of
 from tests.pipeline.crawl_worker.parted_pages import FACT, WORDS, document, html, parts_of, refreshed, stored, table, tvi, world
@@ -56,7 +56,6 @@ def test_only_links_of_changed_regions_are_new_and_the_table_of_links_is_that_of
     (record,) = [found for found in one.of(PageRecord) if found.path == "/page.html"]
     assert record.internal == ("/news/2",)
     assert record.external == ("http://third.example/",)
-    assert [extern.urls for extern in one.of(ExternRecord)] == [("http://third.example/",)]
     lines = ["a\t/about", "a\t/news/2", "a\thttp://third.example/", "a\thttp://other.example/"]
     assert record.links.decode().split("\n")[:-1] == lines
 

@@ -45,13 +45,21 @@ def test_a_site_is_crawled_whole_each_url_once_and_the_last_record_is_the_visit_
     assert world.worker.open_visits == 0
 
 
-def test_external_links_leave_at_once_and_travel_with_their_document_too() -> None:
-    world = World({"/": page("http://other.example/x", "http://other.example/x", "//third.example")})
+@pytest.mark.parametrize("work", [WorkConf(Scope="any"), WorkConf(Scope="domain"), WorkConf(Domains=("third.example",))])
+def test_external_links_leave_at_once_and_travel_with_their_document_too(work: WorkConf) -> None:
+    world = World({"/": page("http://other.example/x", "http://other.example/x", "//third.example")}, work)
     world.visit("/")
     outside = ("http://other.example/x", "http://third.example/")
     assert [record.urls for record in world.of(ExternRecord)] == [outside]
     assert world.of(PageRecord)[0].external == outside
     assert world.records.index(world.of(ExternRecord)[0]) < world.records.index(world.of(PageRecord)[0])
+
+
+def test_where_links_bring_no_site_into_the_crawl_they_come_with_their_document_alone() -> None:
+    world = World({"/": page("http://other.example/x")}, WorkConf(Scope="site"))
+    world.visit("/")
+    assert world.of(ExternRecord) == []
+    assert world.of(PageRecord)[0].external == ("http://other.example/x",)
 
 
 def test_one_connection_keeps_the_delay_from_end_to_start() -> None:
