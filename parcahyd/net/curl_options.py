@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable
 
 import pycurl
 
@@ -31,8 +32,10 @@ class OptionedTransfer(Transfer):
 
     __slots__ = ("_jar", "_proxied", "_url")
 
-    def __init__(self, conf: WorkConf, authorities: str, options: RequestOptions, jar: CookieJar) -> None:
-        super().__init__(conf, authorities)
+    def __init__(
+        self, conf: WorkConf, authorities: str, opening: Callable[[], None], options: RequestOptions, jar: CookieJar
+    ) -> None:
+        super().__init__(conf, authorities, opening)
         self._jar = jar if options.cookies else None
         self._proxied = bool(options.proxy)
         self._url = ""
@@ -75,8 +78,11 @@ class OptionedTransfer(Transfer):
         return result
 
     def _open_socket(self, purpose: int, wanted: Wanted) -> socket.socket | int:
+        if not self._proxied:
+            return super()._open_socket(purpose, wanted)
         # The socket leads to the proxy, whose name is the user's own and is resolved by libcurl.
-        return socket.socket(*wanted[:3]) if self._proxied else super()._open_socket(purpose, wanted)
+        self._opening()
+        return socket.socket(*wanted[:3])
 
     def _approve_peer(self, peer: str, local: str, peer_port: int, local_port: int) -> int:
         return super()._approve_peer(self._pin if self._proxied else peer, local, peer_port, local_port)

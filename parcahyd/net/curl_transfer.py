@@ -36,6 +36,8 @@ class Transfer:
 
     Two guards keep it to the pinned address beside CONNECT_TO: a socket to another address is never opened, and a request
     is never sent over a connection, new or kept alive, whose peer is another one.
+
+    `opening` is called before every new socket.
     """
 
     __slots__ = (
@@ -46,6 +48,7 @@ class Transfer:
         "_is_ftp",
         "_lines",
         "_max_bytes",
+        "_opening",
         "_peer",
         "_pin",
         "_pipewait",
@@ -58,12 +61,13 @@ class Transfer:
         "pool",
     )
 
-    def __init__(self, conf: WorkConf, authorities: str) -> None:
+    def __init__(self, conf: WorkConf, authorities: str, opening: Callable[[], None]) -> None:
         self.curl = pycurl.Curl()
         self.done: Done = _nobody
         self.pace: Pace | None = None
         self.pool: list[Transfer] = []
         """Where it waits for its next request."""
+        self._opening = opening
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._size = 0
@@ -193,6 +197,7 @@ class Transfer:
             self._peer = address
             refused: int = pycurl.SOCKET_BAD
             return refused
+        self._opening()
         return socket.socket(family, kind, protocol)
 
     def _approve_peer(self, peer: str, _local: str, _peer_port: int, _local_port: int) -> int:

@@ -67,7 +67,7 @@ class CurlDownloader:
         self._look: Timer | None = None
         self._sockets = sockets(loop, self._sockets_ready)
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_alarm)
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
         self._multi.setopt(pycurl.M_MAXCONNECTS, _connections_kept(conf.Connections))
@@ -119,7 +119,10 @@ class CurlDownloader:
         return self._idle if options == GENERAL else self._idle_with.setdefault(options, [])
 
     def _make(self, options: RequestOptions, pool: list[Transfer]) -> Transfer:
-        transfer = Transfer(self._conf, self._authorities) if pool is self._idle else self._with_options(options)
+        if pool is self._idle:
+            transfer = Transfer(self._conf, self._authorities, self._sockets.opening)
+        else:
+            transfer = self._with_options(options)
         transfer.pool = pool
         return transfer
 
@@ -129,10 +132,10 @@ class CurlDownloader:
 
         if self._jar is None:
             self._jar = CookieJar()
-        return OptionedTransfer(self._conf, self._authorities, options, self._jar)
-
-    def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
-        self._sockets.watch(wanted, descriptor)
+        if options.proxy:
+            # libcurl resolves the proxy's name, and has sockets for that which no callback opens.
+            self._sockets.expect_strangers()
+        return OptionedTransfer(self._conf, self._authorities, self._sockets.opening, options, self._jar)
 
     def _set_alarm(self, milliseconds: int) -> None:
         """libcurl's wish to be woken, kept lazily: an alarm that rings too early looks at the clock and is set again."""

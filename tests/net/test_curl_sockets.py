@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import select
 import socket
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pycurl
 import pytest
@@ -37,6 +39,41 @@ def _turn(loop: EventLoop) -> None:
     for _ in range(2):
         loop.call_soon(loop.stop)
         loop.run_forever()
+
+
+def _closed_after_a_transfer(sockets: Sockets) -> int:
+    """The number of a socket that libcurl waited for, and closed later without a word."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        number = ours.fileno()
+        sockets.watch(pycurl.POLL_IN, number)
+        sockets.watch(pycurl.POLL_REMOVE, number)
+    return number
+
+
+def _watch_another_of(number: int, sockets: Sockets, wanted: int) -> None:
+    """Have a socket watched that has this number, and something to read."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.send(b"x")
+        if ours.fileno() != number:
+            os.dup2(ours.fileno(), number)
+        else:
+            ours.detach()
+    sockets.watch(wanted, number)
+
+
+class _Recorded:
+    """An epoll set that notes what is asked of it."""
+
+    def __init__(self, asked: list[str]) -> None:
+        self._set = select.epoll()
+        self._asked = asked
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("register", "modify", "unregister"):
+            self._asked.append(name)
+        return getattr(self._set, name)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,19 +113,107 @@ def test_events_follow_what_is_wanted(kind: str, loop: EventLoop, pair: tuple[so
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind: str, loop: EventLoop) -> None:
+@pytest.mark.parametrize("wanted", [pycurl.POLL_IN, pycurl.POLL_INOUT])
+def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind: str, wanted: int, loop: EventLoop) -> None:
     seen: list[tuple[int, int]] = []
     sockets = KINDS[kind](loop, seen.extend)
-    ours, theirs = socket.socketpair()
-    number = ours.fileno()
-    sockets.watch(pycurl.POLL_IN, number)
-    ours.close()
-    sockets.watch(pycurl.POLL_REMOVE, number)
-    with theirs, socket.socket() as again:
-        assert again.fileno() == number
-        sockets.watch(pycurl.POLL_OUT, number)
-        sockets.watch(pycurl.POLL_REMOVE, number)
+    number = _closed_after_a_transfer(sockets)
+    sockets.opening()
+    _watch_another_of(number, sockets, wanted)
+    _turn(loop)
+    assert (number, pycurl.CSELECT_IN) in [(descriptor, bits & pycurl.CSELECT_IN) for descriptor, bits in seen]
     sockets.close()
+    os.close(number)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_socket_that_nobody_told_of_is_watched_where_such_are_expected(kind: str, loop: EventLoop) -> None:
+    seen: list[tuple[int, int]] = []
+    sockets = KINDS[kind](loop, seen.extend)
+    closed_before = _closed_after_a_transfer(sockets)
+    sockets.expect_strangers()
+    number = _closed_after_a_transfer(sockets)
+    assert number == closed_before
+    _watch_another_of(number, sockets, pycurl.POLL_IN)
+    _turn(loop)
+    assert (number, pycurl.CSELECT_IN) in seen
+    sockets.close()
+    os.close(number)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_between_two_transfers_wakes_libcurl_with_the_second_only(
+    kind: str, loop: EventLoop, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    calls: list[list[tuple[int, int]]] = []
+    sockets = KINDS[kind](loop, calls.append)
+    ours, theirs = pair
+    sockets.watch(pycurl.POLL_IN, ours.fileno())
+    sockets.watch(pycurl.POLL_REMOVE, ours.fileno())
+    theirs.close()
+    _turn(loop)
+    assert all(call == [] for call in calls)
+    calls.clear()
+    _turn(loop)
+    assert calls == []
+    sockets.watch(pycurl.POLL_IN, ours.fileno())
+    _turn(loop)
+    assert [(ours.fileno(), pycurl.CSELECT_IN)] in calls
+    sockets.close()
+
+
+@pytest.mark.skipif("epoll" not in KINDS, reason="this system has no epoll")
+def test_a_transfer_over_a_connection_that_was_kept_alive_needs_no_system_call(
+    loop: EventLoop, pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("parcahyd.net.curl_sockets._epoll", lambda: _Recorded(asked))
+    sockets = EpollSockets(loop, lambda _ready: None)
+    number = pair[0].fileno()
+    for _ in range(3):
+        sockets.watch(pycurl.POLL_IN, number)
+        sockets.watch(pycurl.POLL_REMOVE, number)
+    assert asked == ["register"]
+    sockets.watch(pycurl.POLL_OUT, number)
+    sockets.watch(pycurl.POLL_IN, number)
+    assert asked == ["register", "modify", "modify"]
+    sockets.opening()
+    assert len(asked) == 3
+    sockets.watch(pycurl.POLL_REMOVE, number)
+    sockets.opening()
+    assert asked[3:] == ["unregister"]
+    sockets.close()
+
+
+@pytest.mark.skipif("epoll" not in KINDS, reason="this system has no epoll")
+@pytest.mark.parametrize("opens_another", [False, True])
+def test_a_closed_socket_of_which_another_process_has_a_copy_does_not_keep_the_loop_awake(
+    opens_another: bool, loop: EventLoop, pair: tuple[socket.socket, socket.socket]
+) -> None:
+    calls: list[list[tuple[int, int]]] = []
+    sockets = EpollSockets(loop, calls.append)
+    busy, other = socket.socketpair()
+    sockets.watch(pycurl.POLL_IN, busy.fileno())
+    ours, theirs = pair
+    sockets.watch(pycurl.POLL_IN, ours.fileno())
+    copy = os.dup(ours.fileno())
+    sockets.watch(pycurl.POLL_REMOVE, ours.fileno())
+    ours.close()
+    if opens_another:
+        sockets.opening()
+    theirs.send(b"x")
+    _turn(loop)
+    _turn(loop)
+    calls.clear()
+    _turn(loop)
+    assert calls == []
+    other.send(b"x")
+    _turn(loop)
+    assert [(busy.fileno(), pycurl.CSELECT_IN)] in calls
+    sockets.close()
+    busy.close()
+    other.close()
+    os.close(copy)
 
 
 def test_the_quickest_kind_is_chosen(loop: EventLoop, monkeypatch: pytest.MonkeyPatch) -> None:

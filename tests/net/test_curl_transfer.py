@@ -13,7 +13,7 @@ from tests.net.bench import AUTHORITY
 
 @pytest.fixture
 def transfer() -> Iterator[Transfer]:
-    made = Transfer(WorkConf(), str(AUTHORITY))
+    made = Transfer(WorkConf(), str(AUTHORITY), lambda: None)
     made.begin(DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
     yield made
     made.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pycurl
@@ -12,14 +12,16 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
-from parcahyd.core.ports import DownloadFault
+from parcahyd.core.event_loop import EventLoop
+from parcahyd.core.ports import DownloadFault, RequestOptions
 from parcahyd.net import downloader_curl
-from parcahyd.net.curl_sockets import LoopSockets
+from parcahyd.net.curl_sockets import LoopSockets, Ready, Sockets
 from parcahyd.net.curl_transfer import Transfer
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.testing import check_downloader
 from tests.net.bench import Bench, request_to
 from tests.net.ftp_server import FtpServer
+from tests.net.proxy_server import ProxyServer
 from tests.net.web_server import Exchange, WebServer
 
 # One raw block of four bytes (RFC 8878, section 3.1.1).
@@ -97,8 +99,8 @@ def test_headers_that_break_off_are_no_answer(bench: Bench, web: WebServer, answ
 def test_handles_are_used_again(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Transfer] = []
 
-    def make(conf: WorkConf, authorities: str) -> Transfer:
-        made.append(Transfer(conf, authorities))
+    def make(conf: WorkConf, authorities: str, opening: Callable[[], None]) -> Transfer:
+        made.append(Transfer(conf, authorities, opening))
         return made[-1]
 
     monkeypatch.setattr(downloader_curl, "Transfer", make)
@@ -116,6 +118,69 @@ def test_what_differs_between_requests_on_one_handle_is_set_anew(bench: Bench, w
     assert bench.get(url, web.address, web.port, headers=(("X-B", ""),), max_bytes=100).status == 200
     assert bench.get(url, web.address, web.port, max_bytes=100).status == 200
     assert [(seen.header("X-A"), seen.header("X-B")) for seen in web.seen] == [("1", None), (None, ""), (None, None)]
+
+
+class _Counting(LoopSockets):
+    """Counts what is said to it beside what to watch."""
+
+    def __init__(self, loop: EventLoop, ready: Ready) -> None:
+        super().__init__(loop, ready)
+        self.openings = 0
+        self.expects_strangers = False
+
+    def opening(self) -> None:
+        self.openings += 1
+
+    def expect_strangers(self) -> None:
+        self.expects_strangers = True
+
+
+def _counting_bench(made: list[_Counting]) -> Bench:
+    def sockets(loop: EventLoop, ready: Ready) -> Sockets:
+        made.append(_Counting(loop, ready))
+        return made[-1]
+
+    return Bench(partial(CurlDownloader, sockets=sockets))
+
+
+def test_every_new_socket_is_announced_before_it_is_watched(web: WebServer) -> None:
+    made: list[_Counting] = []
+    web.page("/", b"x")
+    with _counting_bench(made) as bench, WebServer() as other, FtpServer({"/pub/file.txt": b"over ftp"}) as ftp:
+        for _ in range(3):
+            bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+        assert made[0].openings == 1
+        bench.get(f"http://pages.test:{other.port}/", other.address, other.port, options=RequestOptions(credentials="a:b"))
+        assert made[0].openings == 2
+        # One for what is said and one for the file.
+        bench.get(f"ftp://files.test:{ftp.port}/pub/file.txt", "127.0.0.1", ftp.port)
+        assert made[0].openings == 4
+    assert not made[0].expects_strangers
+
+
+def test_where_libcurl_resolves_a_name_of_its_own_its_sockets_are_strangers(web: WebServer) -> None:
+    made: list[_Counting] = []
+    web.page("/", b"x")
+    with _counting_bench(made) as bench, ProxyServer() as proxy:
+        options = RequestOptions(proxy=f"http://localhost:{proxy.port}")
+        assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port, options=options).status == 200
+    assert made[0].expects_strangers
+    assert made[0].openings
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_connections_that_the_server_closes_between_requests_are_replaced(bench: Bench, web: WebServer, at_once: int) -> None:
+    def reply_and_close(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
+
+    bench.configure(HostConnections=at_once, TimeoutIdle=2.0)
+    web.pages["/"] = reply_and_close
+    request = request_to(f"http://pages.test:{web.port}/", web.address, web.port)
+    for _ in range(4):
+        assert [result.body for result in bench.fetch(*[request] * at_once)] == [b"body"] * at_once
+        for _ in range(at_once):
+            assert web.hung_up.acquire(timeout=10)
+    assert web.connections == 4 * at_once
 
 
 def test_kept_connections_are_bounded_by_the_connections_and_by_the_open_files() -> None:
