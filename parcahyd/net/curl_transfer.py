@@ -19,6 +19,9 @@ Wanted = tuple[int, int, int, tuple[str, int] | tuple[str, int, int, int]]
 
 _BLANK_LINES = (b"\r\n", b"\n")
 
+# From 8.20.0 on MAXFILESIZE counts the decoded body, too.
+_LIMITS_DECODED: bool = pycurl.version_info()[2] >= 0x081400
+
 # libcurl's numbers for what the server answered in.
 _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_1_0: "1.0",
@@ -107,7 +110,6 @@ class Transfer:
         set_option(pycurl.BUFFERSIZE, 64 * 1024)
         # list.append is called by libcurl without a Python frame; libcurl itself holds an answer's headers to 300 kB.
         set_option(pycurl.HEADERFUNCTION, self._lines.append)
-        set_option(pycurl.WRITEFUNCTION, self._take)
         set_option(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         set_option(pycurl.PREREQFUNCTION, self._approve_peer)
 
@@ -123,8 +125,7 @@ class Transfer:
         if request.address != self._address or request.port != self._port:
             self._set_pin(request.address, request.port)
         if request.max_bytes != self._max_bytes or request.cut != self._cut:
-            curl.setopt(pycurl.MAXFILESIZE_LARGE, 0 if request.cut else request.max_bytes)
-            self._max_bytes, self._cut = request.max_bytes, request.cut
+            self._set_limit(request.max_bytes, request.cut)
         self._is_ftp = url.startswith("ftp:")
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
@@ -178,6 +179,13 @@ class Transfer:
         self._address, self._pin = "", ""
         self.curl.setopt(pycurl.CONNECT_TO, [f"::[{pin}]:{port}" if ":" in pin else f"::{pin}:{port}"])
         self._address, self._port, self._pin = address, port, pin
+
+    def _set_limit(self, max_bytes: int, cut: bool) -> None:
+        self._max_bytes = -1
+        limit = 0 if cut else max_bytes  # libcurl's 0 is no limit.
+        self.curl.setopt(pycurl.MAXFILESIZE_LARGE, limit)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self._chunks.append if limit and _LIMITS_DECODED else self._take)
+        self._max_bytes, self._cut = max_bytes, cut
 
     def _take(self, chunk: bytes) -> int | None:
         self._size += len(chunk)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import resource
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import msgspec
 import pycurl
 import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.event_loop import EventLoop
-from parcahyd.core.ports import DownloadFault, RequestOptions
-from parcahyd.net import downloader_curl
+from parcahyd.core.ports import DownloadFault, DownloadResult, RequestOptions
+from parcahyd.net import curl_transfer, downloader_curl
 from parcahyd.net.curl_sockets import LoopSockets, Ready, Sockets
 from parcahyd.net.curl_transfer import Transfer
 from parcahyd.net.downloader_curl import CurlDownloader
@@ -118,6 +120,63 @@ def test_what_differs_between_requests_on_one_handle_is_set_anew(bench: Bench, w
     assert bench.get(url, web.address, web.port, headers=(("X-B", ""),), max_bytes=100).status == 200
     assert bench.get(url, web.address, web.port, max_bytes=100).status == 200
     assert [(seen.header("X-A"), seen.header("X-B")) for seen in web.seen] == [("1", None), (None, ""), (None, None)]
+
+
+@pytest.fixture(params=[True, False], ids=["libcurl counts", "we count"])
+def counting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoded bytes are counted by libcurl itself, or here where it is too old for that."""
+    if request.param and pycurl.version_info()[2] < 0x081400:
+        pytest.skip("this libcurl does not count decoded bytes")
+    monkeypatch.setattr(curl_transfer, "_LIMITS_DECODED", request.param)
+    if not request.param:
+        # As if libcurl had no limit: what is set is the size of an upload.
+        monkeypatch.setattr(pycurl, "MAXFILESIZE_LARGE", pycurl.INFILESIZE_LARGE)
+
+
+@pytest.mark.usefixtures("counting")
+def test_conformance_whoever_counts() -> None:
+    check_downloader(CurlDownloader)
+
+
+@pytest.mark.usefixtures("counting")
+def test_never_more_of_a_body_is_held_than_may_be(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    finish = Transfer.finish
+
+    def noted(transfer: Transfer, number: int, text: str) -> DownloadResult:
+        held.append(sum(map(len, transfer._chunks)))
+        return finish(transfer, number, text)
+
+    monkeypatch.setattr(Transfer, "finish", noted)
+    ok, gzipped = b"HTTP/1.1 200 OK\r\n", (("Content-Encoding", "gzip"),)
+    bomb = gzip.compress(b"\0" * 10_000_000)
+    web.page("/announced", b"x" * 50_001)
+    web.pages["/unannounced"] = lambda exchange: exchange.raw(ok + b"\r\n" + b"x" * 1_000_000)
+    web.pages["/chunked"] = lambda exchange: exchange.raw(
+        ok + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n%s\r\n" % bytes(4096) * 99
+    )
+    web.page("/bomb", bomb, 200, gzipped)
+    web.page("/small-bomb", gzip.compress(b"x" * 50_001), 200, gzipped)
+    web.page("/bomb-in-bomb", gzip.compress(bomb), 200, (("Content-Encoding", "gzip, gzip"),))
+    for path in ("/announced", "/unannounced", "/chunked", "/bomb", "/small-bomb", "/bomb-in-bomb"):
+        result = bench.get(f"http://pages.test:{web.port}{path}", web.address, web.port, max_bytes=50_000)
+        assert (result.fault, result.body) == (DownloadFault.SIZE, b""), path
+        assert held.pop() <= 50_000, path
+
+
+@pytest.mark.usefixtures("counting")
+def test_limits_and_what_happens_beyond_them_take_turns_on_one_handle(bench: Bench, web: WebServer) -> None:
+    web.page("/", b"x" * 50_000)
+    web.page("/gzip", gzip.compress(b"x" * 50_000), 200, (("Content-Encoding", "gzip"),))
+    web.page("/empty", b"")
+    for path in ("/", "/gzip") * 2:
+        request = request_to(f"http://pages.test:{web.port}{path}", web.address, web.port, max_bytes=40_000)
+        assert bench.fetch(request)[0].fault is DownloadFault.SIZE
+        assert bench.fetch(msgspec.structs.replace(request, cut=True))[0].body == b"x" * 40_000
+        assert bench.fetch(msgspec.structs.replace(request, max_bytes=50_000))[0].body == b"x" * 50_000
+        assert bench.fetch(msgspec.structs.replace(request, max_bytes=49_999))[0].fault is DownloadFault.SIZE
+        assert bench.fetch(msgspec.structs.replace(request, max_bytes=0))[0].fault is DownloadFault.SIZE
+    assert bench.get(f"http://pages.test:{web.port}/empty", web.address, web.port, max_bytes=0).status == 200
 
 
 class _Counting(LoopSockets):
