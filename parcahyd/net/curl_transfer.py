@@ -58,6 +58,7 @@ class Transfer:
         "_port",
         "_size",
         "_too_large",
+        "_waits",
         "curl",
         "done",
         "pace",
@@ -86,6 +87,7 @@ class Transfer:
         # Waiting for the first connection to learn that it speaks HTTP/2 lets 32 requests share one instead of opening 32. It
         # delays the first requests to a server that does not, and is pointless for plain http and for one request at a time.
         self._pipewait = conf.HostConnections > 1 or any((rule.Connections or 1) > 1 for rule in conf.Host)
+        self._waits = False
         self._set_constants(conf, authorities)
 
     def _set_constants(self, conf: WorkConf, authorities: str) -> None:
@@ -127,8 +129,9 @@ class Transfer:
         if request.max_bytes != self._max_bytes or request.cut != self._cut:
             self._set_limit(request.max_bytes, request.cut)
         self._is_ftp = url.startswith("ftp:")
-        if self._pipewait:
-            curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
+        if self._pipewait and self._waits != url.startswith("https:"):
+            self._waits = not self._waits
+            curl.setopt(pycurl.PIPEWAIT, self._waits)
         self.done = done
         self.pace = None
 

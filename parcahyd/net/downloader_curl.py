@@ -35,6 +35,8 @@ _OLDEST_LIBCURL = (8, 4, 0)
 
 _CONNECTIONS_KEPT = 4
 
+_NEVER = float("inf")
+
 
 class CurlDownloader:
     """Fetches with libcurl; see `parcahyd.core.ports.Downloader` for the contract. Time limits of 0 mean no limit."""
@@ -62,7 +64,7 @@ class CurlDownloader:
         self._patience = Patience(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
         self._closed = False
         self._wake_soon = False
-        self._wake_at = float("inf")
+        self._wake_at = _NEVER
         self._alarm: Timer | None = None
         self._look: Timer | None = None
         self._sockets = sockets(loop, self._sockets_ready)
@@ -140,9 +142,9 @@ class CurlDownloader:
     def _set_alarm(self, milliseconds: int) -> None:
         """libcurl's wish to be woken, kept lazily: an alarm that rings too early looks at the clock and is set again."""
         if milliseconds < 0 or self._closed:
-            self._wake_at = float("inf")
+            self._wake_at = _NEVER
         elif milliseconds == 0:
-            self._wake_at = float("inf")
+            self._wake_at = _NEVER
             if not self._wake_soon:
                 self._wake_soon = True
                 self._loop.call_soon(self._wake)
@@ -156,7 +158,7 @@ class CurlDownloader:
 
     def _alarm_rings(self) -> None:
         self._alarm = None
-        if self._wake_at == float("inf"):
+        if self._wake_at == _NEVER:
             return
         if self._loop.time() < self._wake_at:
             self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)

@@ -79,6 +79,26 @@ def test_a_handle_forgets_the_request_before(transfer: Transfer) -> None:
     assert (result.fault, result.peer, result.body) == (DownloadFault.TRUNCATED, "", b"")
 
 
+def test_only_encrypted_requests_wait_for_a_connection_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[bool] = []
+
+    class Curl:
+        """A handle that notes whether it is to wait."""
+
+        def setopt(self, option: int, value: bool) -> None:
+            if option == pycurl.PIPEWAIT:
+                waits.append(value)
+
+    monkeypatch.setattr(pycurl, "Curl", Curl)
+    made = Transfer(WorkConf(HostConnections=2), str(AUTHORITY), lambda: None)
+    told = []
+    for scheme in ("http", "https", "https", "http", "https"):
+        made.begin(DownloadRequest(f"{scheme}://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
+        told.append(bool(waits) and waits[-1])
+    assert told == [False, True, True, False, True]
+    assert len(waits) == 3
+
+
 @pytest.mark.parametrize("address", ["pages.test", "", "1.2.3", "::1%lo", "127.0.0.1:80"])
 def test_only_an_address_can_be_pinned(transfer: Transfer, address: str) -> None:
     with pytest.raises(OSError, match="illegal IP address"):
