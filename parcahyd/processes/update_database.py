@@ -65,13 +65,13 @@ _BEHIND = 0.75
 _FOR_PAGES = (
     "hashlib",
     "isal.isal_zlib",
-    "parcahyd.storage.packing",
     "parcahyd.storage.page_batch",
     "html",
     "pcre2",
     "parcahyd.rules.brief",
     "parcahyd.rules.media_type",
     "parcahyd.rules.similarity",
+    "parcahyd.storage.packing",
 )
 """What the first page needs and the first request does not."""
 

@@ -9,7 +9,10 @@ import msgspec
 from isal import isal_zlib
 
 from parcahyd.core.records import PageRecord, Place
+from parcahyd.rules.brief import ENOUGH, brief
 from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.media_type import is_html
+from parcahyd.rules.similarity import NO_SIMILARITY, similarity
 from parcahyd.storage.packed import PackedPage, PackedRegion
 
 __all__ = [
@@ -49,10 +52,6 @@ class Glance(NamedTuple):
 
 def glance(page: PageRecord, body: Body, is_brief: bool, is_similar: bool) -> Glance:
     """As much as is wanted of it; a summary knows better."""
-    from parcahyd.rules.brief import ENOUGH, brief  # Loaded with the first page, not before the database is open.
-    from parcahyd.rules.media_type import is_html
-    from parcahyd.rules.similarity import NO_SIMILARITY, similarity
-
     if not is_html(page.media_type) or page.redirect or page.reason:
         return Glance(page.title, page.language, NO_SIMILARITY)
     is_brief = is_brief and not page.summary
