@@ -22,16 +22,13 @@ class BufferQueue(Enum):
     BAD = "BadURLQ"
 
 
-class BufferedRecord(Generic[Item]):
+class BufferedRecord(msgspec.Struct, Generic[Item], frozen=True, gc=False):
     """A record in the buffer: what it is, what it costs, and whose credit that is."""
 
-    __slots__ = ("cost", "item", "sender", "visit")
-
-    def __init__(self, item: Item, cost: int, sender: int, visit: int) -> None:
-        self.item = item
-        self.cost = cost
-        self.sender = sender
-        self.visit = visit
+    item: Item
+    cost: int
+    sender: int
+    visit: int
 
 
 class Written(msgspec.Struct):

@@ -34,7 +34,10 @@ class DocumentBuffer(Generic[Item]):
 
     def __init__(self, prepare: Callable[[BufferRecord], Item]) -> None:
         self._prepare = prepare
-        self._queues: dict[BufferQueue, deque[BufferedRecord[Item]]] = {queue: deque() for queue in BufferQueue}
+        self._extern: deque[BufferedRecord[Item]] = deque()
+        self._doc: deque[BufferedRecord[Item]] = deque()
+        self._bad: deque[BufferedRecord[Item]] = deque()
+        self._queues = {BufferQueue.EXTERN: self._extern, BufferQueue.DOC: self._doc, BufferQueue.BAD: self._bad}
         self._uncommitted: dict[int, int] = {}
         self._over: dict[int, tuple[VisitOver, int, int]] = {}
         self._gone: set[int] = set()
@@ -51,12 +54,12 @@ class DocumentBuffer(Generic[Item]):
             return
         visit = 0
         if isinstance(record, ExternRecord):
-            queue = BufferQueue.EXTERN
+            queue = self._extern
         else:
-            queue = BufferQueue.BAD if isinstance(record, BadRecord) else BufferQueue.DOC
+            queue = self._bad if isinstance(record, BadRecord) else self._doc
             visit = record.visit
             self._uncommitted[visit] = self._uncommitted.get(visit, 0) + 1
-        self._queues[queue].append(BufferedRecord(self._prepare(record), cost, sender, visit))
+        queue.append(BufferedRecord(self._prepare(record), cost, sender, visit))
 
     def abandon(self, visits: Sequence[int]) -> None:
         """The worker of these visits is gone: release those whose last record never came. Of those that were released before,
@@ -80,14 +83,14 @@ class DocumentBuffer(Generic[Item]):
         credit: dict[int, int] = {}
         for buffered in batch:
             credit[buffered.sender] = credit.get(buffered.sender, 0) + buffered.cost
-            self.records -= 1
-            self.size -= buffered.cost
             if buffered.visit:
                 left = self._uncommitted[buffered.visit] - 1
                 if left:
                     self._uncommitted[buffered.visit] = left
                 else:
                     del self._uncommitted[buffered.visit]
+        self.records -= len(batch)
+        self.size -= sum(credit.values())
         return credit
 
     def take_over(self) -> tuple[list[VisitOver], list[int], dict[int, int]]:

@@ -165,7 +165,7 @@ class UpdateDatabase(Generic[Item]):
         if isinstance(result, Written):
             self._failures = 0
             self._batch_size[queue] = min(self._max_size, self._batch_size[queue] * 2)
-            self._commit(batch, result)
+            self._commit(queue, batch, result)
             return
         self._failures += 1
         is_halving = self._batch_size[queue] < self._max_size
@@ -210,9 +210,10 @@ class UpdateDatabase(Generic[Item]):
 
         self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
 
-    def _commit(self, batch: list[BufferedRecord[Item]], written: Written) -> None:
-        for buffered in batch:
-            self.tally.add(buffered.item.record)
+    def _commit(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], written: Written) -> None:
+        if queue is BufferQueue.BAD:
+            for buffered in batch:
+                self.tally.add(buffered.item.record)
         self.tally.add_written(written)
         self._grant(self._buffer.committed(batch))
         if written.woken:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import Clock
@@ -36,15 +38,12 @@ class Crate:
         return self.packed.result()[number]
 
 
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True, gc=False):
     """A record in the buffer; a page has its place in a crate."""
 
-    __slots__ = ("_crate", "_number", "_record")
-
-    def __init__(self, record: BufferRecord | None, crate: Crate | None = None, number: int = 0) -> None:
-        self._record = record
-        self._crate = crate
-        self._number = number
+    _record: BufferRecord | None
+    _crate: Crate | None = None
+    _number: int = 0
 
     @property
     def record(self) -> BufferRecord:

@@ -34,6 +34,7 @@ def test_each_record_goes_to_its_queue_and_gives_its_credit_back() -> None:
     credit = {sender: cost for queue in BufferQueue for sender, cost in three.committed(three.take(queue, 5)).items()}
     assert credit == {0: 20, 1: 30}
     assert three.is_empty
+    assert three.size == 0
 
 
 def test_a_failed_batch_goes_back_to_the_head_in_its_order() -> None:
