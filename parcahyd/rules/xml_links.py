@@ -35,6 +35,7 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "
 _UNMARKED_UTF_16 = ((b"\0<\0?", "utf-16be"), (b"<\0?\0", "utf-16le"))
 _DECLARATION = re.compile(rb"""<\?xml[\t\n\r ][^>]*?[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
 _LONGEST_DECLARATION = 1024
+_UTF_8 = frozenset(("utf-8", "utf8"))
 _PSEUDO_ATTRIBUTE = re.compile(r"""([A-Za-z]++)[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'([^']*+)')""")
 _PUBLIC_XHTML = re.compile(r"-//(?:W3C|WAPFORUM)//DTD (?:XHTML|MathML)[ A-Za-z0-9.+]*+//EN").fullmatch
 _XHTML_ENTITIES = "".join([f'<!ENTITY {name} "&#38;#{code};">' for name, code in name2codepoint.items()])
@@ -53,11 +54,13 @@ def read_xml_links(body: bytes, header_charset: str) -> PageLinks:
 
 def xml_text(body: bytes, header_charset: str) -> tuple[str, str] | None:
     """The document as text, and its encoding's name in lower case; None where nobody can decode it."""
+    body = body[:MAX_PARSED]
+    charset = _charset(body, header_charset)
+    if charset == "utf-8":  # Nearly always, and the parser takes as long to load as many documents take to be read.
+        return body.decode("utf-8", "replace").removeprefix("\ufeff"), charset
     from turbohtml import detect  # It brings the codecs `whatwg-...`.
 
     assert detect  # noqa: S101 - imported for what it registers
-    body = body[:MAX_PARSED]
-    charset = _charset(body, header_charset)
     try:
         return body.decode(f"whatwg-{charset}").removeprefix("\ufeff"), charset
     except (LookupError, ValueError):
@@ -78,10 +81,12 @@ def _charset(body: bytes, header_charset: str) -> str:
 
 def _known_name(label: str) -> str:
     """The name of the encoding with this label in the Encoding Standard, or empty."""
-    from turbohtml import parse
-
     if not label:
         return ""
+    if label.strip("\t\n\f\r ").lower() in _UTF_8:
+        return "utf-8"
+    from turbohtml import parse
+
     try:
         return (parse(b"", encoding=label).encoding or "").lower()
     except (LookupError, ValueError):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from turbohtml import detect
 
 from parcahyd.rules.directives import Directive
 from parcahyd.rules.xml_links import read_xml_links, xml_text
@@ -41,6 +45,31 @@ FOLLOWED = {
     '<!DOCTYPE html [<!ENTITY e "x">]>' + _xhtml('<a href="y"/>&e;'): ["y"],
     "": [],
 }
+
+
+_LOADED = """
+import sys
+from parcahyd.rules.xml_links import read_xml_links
+found = read_xml_links(b'<svg xmlns="http://www.w3.org/2000/svg"><a href="x"/></svg>', sys.argv[1])
+print(found.follow, "turbohtml" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("header", ["", "UTF-8", "utf8"])
+def test_ordinary_documents_need_no_parser_of_html(header: str) -> None:
+    done = subprocess.run([sys.executable, "-c", _LOADED, header], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("['x'] False\n", "")
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.binary(max_size=12)
+    | st.lists(st.sampled_from(b"\xc3\xa9\xe2\x82\xac\xed\xa0\x80\xf0\x9f\x98\xf4\x90\xc0\xafA")).map(bytes)
+)
+def test_utf_8_is_decoded_as_the_encoding_standard_has_it(body: bytes) -> None:
+    assert detect  # It brings the codec.
+    found = xml_text(b"x" + body, "utf-8")
+    assert found == ((b"x" + body).decode("whatwg-utf-8"), "utf-8")
 
 
 @pytest.mark.parametrize(("document", "expected"), FOLLOWED.items())
