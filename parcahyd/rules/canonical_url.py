@@ -67,6 +67,7 @@ _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 # References that joining can only put behind a prefix: every character stays as it is under the URL standard, no segment
 # begins with a dot, no colon can end a scheme, and the host neither is a number nor holds punycode that might be invalid.
+# `native/plain_links.c` knows them, too.
 _SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9_~!$&()*+,;=@.-]*+"
 _HOST = r"(?:(?!xn--)[a-z0-9-]++\.)++(?!xn--)[a-z]{2,}+"
 _FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
