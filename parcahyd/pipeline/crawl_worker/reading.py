@@ -86,11 +86,11 @@ class LinkReader:
         targets, found_by = self._targets, links.found
         before = len(seen) + len(targets)
         new = NewLinks([], [], [])
-        for key in links.leads(seen, prefixes, targets):
-            if isinstance(key, str):
-                self._sort(key, new)
+        for lead in links.leads(seen, prefixes, targets):
+            if isinstance(lead, str):
+                self._sort(lead, new)
                 continue
-            found = found_by[key]
+            found = found_by[lead]
             if found.way is not None and prefixes is not None:
                 target = prefixes[found.way[0]] + found.way[1]
                 if target not in targets:
@@ -99,7 +99,7 @@ class LinkReader:
                 continue
             resolve = join
             if found.hangs_on_page:
-                seen.discard(key)
+                seen.discard(lead)
                 resolve = joining(base, self._canon)
             for href in found.follow + found.embedded if embedded else found.follow:
                 resolved = resolve(href) if href or links.base else None
