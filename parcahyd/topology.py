@@ -1,4 +1,4 @@
-"""The drawing, in code: which box is joined to which, in each of the three kinds of process.
+"""The drawing, in code: which boxes there are in each of the three kinds of process, and every arrow between them.
 
 ```
   conf/MapConf.toml                                          conf/WorkConf.toml
@@ -11,7 +11,8 @@
 ```
 
 The upper row and the Crawl Manager run in the coordinator, each Crawl Worker in a process of its own, the buffer and
-Update Database together in one more. `parcahyd.processes` hosts them; what passes between processes is in `core.messages`.
+Update Database together in one more. `parcahyd.processes` starts, stops and hosts them. What travels from one process to
+another is a message of `core.messages` or a record of `core.records`; `CHANNEL.on(KIND, HANDLER)` says where it goes.
 """
 
 from __future__ import annotations
@@ -19,75 +20,143 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from parcahyd.config.schema import Configuration
+from parcahyd.core.messages import (
+    AddressesFound,
+    Assigned,
+    Committed,
+    Credit,
+    Leases,
+    Ready,
+    RequestProcessed,
+    SiteAddresses,
+    Slowed,
+    Visits,
+)
+from parcahyd.core.ports import Downloader
+from parcahyd.core.progress import Observer
+from parcahyd.core.records import Assignment, ResolvedPair
 from parcahyd.core.signals import Signal, SignalBoard
-from parcahyd.runtime.lean_imports import import_msgspec, import_pycurl
+from parcahyd.pipeline.crawl_manager import CrawlManager
+from parcahyd.pipeline.document_buffer import DocumentBuffer
+from parcahyd.pipeline.mapping_manager import MappingManager
+from parcahyd.pipeline.resolved_queue import ResolvedQueue
+from parcahyd.pipeline.update_database import UpdateDatabase
+from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+from parcahyd.pipeline.url_ip_queue import UrlIpQueue
+from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
+from parcahyd.processes.mapper_threads import MapperThreads
+from parcahyd.refresh.schedule import Schedule
+from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.rules.host_rules import HostRules
 
 if TYPE_CHECKING:
-    from parcahyd.config.schema import Configuration
-    from parcahyd.core.messages import Ready
-    from parcahyd.core.ports import Downloader
-    from parcahyd.core.progress import Observer
     from parcahyd.pipeline.crawl_worker import CrawlWorker
-    from parcahyd.processes.coordinator import CoordinatorBoxes, CoordinatorHost
-    from parcahyd.processes.crates import Prepared
-    from parcahyd.processes.crawl_worker import CrawlWorkerHost
-    from parcahyd.processes.update_database import UpdateBoxes, UpdateDatabaseHost
-    from parcahyd.runtime.nursery import Nursery
-
-__all__ = ["crawl", "join_coordinator", "join_crawl_worker", "join_update_database"]
-
-
-# Each kind of process imports its own boxes and no others: that is a good part of its start.
-
-
-def crawl(
-    configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer, nursery: Nursery | None = None
-) -> int:
-    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed.
-
-    In `nursery` may be children that began before the configuration was read; the caller closes it.
-    """
     from parcahyd.processes.coordinator import Coordinator
-    from parcahyd.runtime.nursery import Nursery
+    from parcahyd.processes.crawl_worker import CrawlWorkerProcess
+    from parcahyd.processes.packing_threads import BufferedItem
+    from parcahyd.processes.update_database import UpdateDatabaseProcess
 
-    return Coordinator(configuration, seeds, forever, observer, join_coordinator, nursery or Nursery()).run()
+__all__ = ["CoordinatorBoxes", "UpdateBoxes", "crawl", "join_coordinator", "join_crawl_worker", "join_update_database"]
 
 
-def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: CoordinatorHost) -> CoordinatorBoxes:
+class CoordinatorBoxes(msgspec.Struct, frozen=True):
+    """The boxes of the coordinator."""
+
+    signals: SignalBoard
+    url_dispatcher: UrlDispatcher
+    url_ip_queue: UrlIpQueue
+    mapping_manager: MappingManager
+    resolved_queue: ResolvedQueue
+    crawl_manager: CrawlManager
+
+
+class UpdateBoxes(msgspec.Struct, frozen=True):
+    """The boxes of the process of Update Database."""
+
+    signals: SignalBoard
+    document_buffer: DocumentBuffer[BufferedItem]
+    update_database: UpdateDatabase[BufferedItem]
+
+
+# The coordinator needs no libcurl, a worker no database, Update Database neither: each process imports its own host.
+
+
+def crawl(configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
+    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed."""
+    from parcahyd.processes.coordinator import Coordinator
+
+    return Coordinator(configuration, seeds, forever, observer, join_coordinator).run()
+
+
+def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: Coordinator) -> CoordinatorBoxes:
     """URL Dispatcher -> URL-IP Queue -> Mapping Manager -> URL Mappers -> Resolved URL Queue -> Crawl Manager."""
-    from parcahyd.pipeline.crawl_manager import CrawlManager
-    from parcahyd.pipeline.mapping_manager import MappingManager
-    from parcahyd.pipeline.resolved_queue import ResolvedQueue
-    from parcahyd.pipeline.url_dispatcher import UrlDispatcher
-    from parcahyd.pipeline.url_ip_queue import UrlIpQueue
-    from parcahyd.processes.coordinator import CoordinatorBoxes
-
     mapping, work = configuration.map, configuration.work
+    database, workers = host.update_database, host.workers
+    schedule = Schedule(work)
     signals = SignalBoard()
 
     url_ip_queue = UrlIpQueue(mapping.QueueSize)
     resolved_queue = ResolvedQueue(mapping.QueueSize)
 
+    # Database -> URL Dispatcher -> URL-IP Queue
     url_dispatcher = UrlDispatcher(
         url_ip_queue,
         signals,
         host.clock,
-        ask=host.ask_for_leases,
+        ask=database.send,
         started_at=ready.started_at,
         forever=forever,
         wait_for_retries=work.WaitForRetries,
     )
+    database.on(Leases, url_dispatcher.leases)
+
+    # URL Mapper -> Resolved URL Queue, one pair at a time; addresses -> Database; hosts without an address -> BadURLQ
+    def delivered(resolved: ResolvedPair) -> None:
+        mapping_manager.delivered()
+        pair = resolved.pair
+        if resolved.reason:
+            bad, over = hand_back(resolved, schedule, host.clock.now())
+            for record in (*bad, over):
+                database.send(record)
+            url_dispatcher.handed_over(pair.visit)
+        else:
+            if resolved.addresses != pair.addresses:
+                found = SiteAddresses(pair.visit, pair.site, resolved.addresses, resolved.expires_at)
+                database.send(AddressesFound((found,)))
+            resolved_queue.put(resolved)
+            signals.raise_(Signal.SOMETHING_TO_CRAWL)
+        host.check()
+
+    def hungry() -> None:
+        mapping_manager.hungry()
+        signals.raise_(Signal.HUNGRY)
+        host.check()
+
+    # URL-IP Queue -> Mapping Manager -> URL Mapper x n
+    url_mapper = UrlMapper(host.resolver, AddressPolicy(mapping.AllowAddresses), host.clock)
+    url_mappers = MapperThreads(url_mapper, mapping.MaxInstances, host.loop, delivered=delivered, hungry=hungry)
     mapping_manager = MappingManager(
-        url_ip_queue, resolved_queue, mapping.MaxInstances, mapping.ArgumentUrl, assign=host.start_mapper
+        url_ip_queue, resolved_queue, mapping.MaxInstances, mapping.ArgumentUrl, assign=url_mappers.map
     )
+
+    # Crawl Manager -> Crawl Worker; the address of each visit -> Database
+    def assign(worker: int, assignments: tuple[Assignment, ...]) -> None:
+        database.send(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
+        workers.give(worker, assignments)
+        for assignment in assignments:
+            url_dispatcher.handed_over(assignment.pair.visit)
+
+    # Resolved URL Queue -> Crawl Manager
     crawl_manager = CrawlManager(
         resolved_queue,
         host.clock,
-        assign=host.send_set,
-        workers=host.workers,
+        assign=assign,
+        workers=host.worker_count,
         argument_url=work.ArgumentUrl,
         open_sites=work.OpenSites,
         visit_pages=host.visit_pages,
@@ -96,73 +165,89 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         host_share=work.HostShare,
     )
 
+    # Crawl Worker -> Crawl Manager
+    def request_processed(message: RequestProcessed) -> None:
+        crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests)
+        signals.raise_(Signal.REQUEST_PROCESSED)
+
+    workers.on(RequestProcessed, request_processed)
+    workers.on(Slowed, lambda slowed: crawl_manager.slowed(slowed.visit, slowed.delay))
+
+    # Update Database -> URL Dispatcher: what was committed
+    database.on(Committed, url_dispatcher.committed)
+    database.on(Committed, workers.committed)
+
     signals.wire(Signal.SOMETHING_TO_MAP, mapping_manager.run)
     signals.wire(Signal.HUNGRY, mapping_manager.run)
     signals.wire(Signal.SOMETHING_TO_CRAWL, crawl_manager.run)
     signals.wire(Signal.REQUEST_PROCESSED, crawl_manager.run)
-    # Room in a queue is news for whoever fills it.
+    # These two make room in a queue, so the box that fills it runs, too.
     signals.wire(Signal.HUNGRY, url_dispatcher.dispatch)
     signals.wire(Signal.REQUEST_PROCESSED, mapping_manager.run)
 
     return CoordinatorBoxes(signals, url_dispatcher, url_ip_queue, mapping_manager, resolved_queue, crawl_manager)
 
 
-def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerHost) -> CrawlWorker:
+def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerProcess) -> CrawlWorker:
     """Crawl Manager -> Crawl Worker -> Document and URL Buffer."""
     from parcahyd.pipeline.crawl_worker import CrawlWorker
-    from parcahyd.rules.host_rules import HostRules
 
-    return CrawlWorker(
+    work = configuration.work
+    crawl_worker = CrawlWorker(
         host.number,
-        configuration.work,
-        HostRules(configuration.work, os.environ),
+        work,
+        HostRules(work, os.environ),
         downloader,
         host.clock,
         host.tools,
         credit=host.credit,
+        # Crawl Worker -> Document and URL Buffer
         emit=host.send_record,
-        processed=host.send_request_processed,
-        slowed=host.send_slowed,
-        misbehaved=host.send_misbehaviour,
+        # Crawl Worker -> Crawl Manager
+        processed=host.coordinator.send,
+        slowed=host.coordinator.send,
+        misbehaved=host.send_notice,
         wake=host.wake,
-        aside=host.read_aside,
+        aside=host.read_in_thread,
     )
+    # Crawl Manager -> MainQ of the Crawl Worker
+    host.coordinator.on(Visits, lambda visits: crawl_worker.accept(visits.assignments))
+    # Update Database -> Crawl Worker: what was committed may be sent again
+    host.buffer_handlers.append((Credit, lambda credit: crawl_worker.add_credit(credit.size)))
+    return crawl_worker
 
 
-def join_update_database(configuration: Configuration, host: UpdateDatabaseHost) -> UpdateBoxes:
+def join_update_database(configuration: Configuration, host: UpdateDatabaseProcess) -> UpdateBoxes:
     """Document and URL Buffer -> Update Database -> Database."""
-    from parcahyd.pipeline.document_buffer import DocumentBuffer
-    from parcahyd.pipeline.update_database import UpdateDatabase
-    from parcahyd.processes.update_database import UpdateBoxes
-
     signals = SignalBoard()
-    document_buffer: DocumentBuffer[Prepared] = DocumentBuffer(host.packers.prepare)
-    update_database: UpdateDatabase[Prepared] = UpdateDatabase(
+    # Crawl Worker -> Document and URL Buffer: `host` puts in the records of each worker's channel, and of the coordinator's
+    document_buffer: DocumentBuffer[BufferedItem] = DocumentBuffer(host.packing.prepare)
+    update_database: UpdateDatabase[BufferedItem] = UpdateDatabase(
         document_buffer,
+        # Update Database -> Database
         host.writer,
         configuration.work.MaxSize,
+        # Update Database -> Crawl Worker
         grant=host.grant_credit,
+        # Update Database -> URL Dispatcher
         released=host.send_committed,
-        trouble=host.send_trouble,
+        trouble=host.send_notice,
         later=host.later,
     )
+    # Document and URL Buffer -> Update Database
     signals.wire(Signal.SOMETHING_TO_UPDATE, update_database.run)
     return UpdateBoxes(signals, document_buffer, update_database)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The entry of child processes: `python -m parcahyd.topology ROLE DESCRIPTOR...`."""
-    role, descriptors = arguments[0], [int(descriptor) for descriptor in arguments[1:]]
-    import_msgspec()
-    if role == "worker":
+    """The entry of child processes: `python -m parcahyd.topology ROLE`, as `runtime.children` starts them."""
+    if arguments == ["crawl-worker"]:
         from parcahyd.processes.crawl_worker import CrawlWorkerProcess
 
-        import_pycurl()
-        import_module("parcahyd.net.downloader_curl")  # Most crawls use it: it had better be there when the first set comes.
-        return CrawlWorkerProcess(descriptors[0], descriptors[1], join_crawl_worker).run()
+        return CrawlWorkerProcess(join_crawl_worker).run()
     from parcahyd.processes.update_database import UpdateDatabaseProcess
 
-    return UpdateDatabaseProcess(descriptors[0], join_update_database).run()
+    return UpdateDatabaseProcess(join_update_database).run()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,10 +13,7 @@ from parcahyd import __version__
 from parcahyd.cli.exit_codes import PROGRAM, complain, exit_code
 from parcahyd.core.errors import UserMistake
 
-if TYPE_CHECKING:
-    from parcahyd.runtime.nursery import Nursery
-
-__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run"]
+__all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run_command"]
 
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
@@ -74,15 +70,15 @@ def application(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
-    """Run one command and return its exit code; a crawl has its first children from `nursery`."""
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
     instruction = os.environ.get(COMPLETE_VARIABLE)
     if instruction:
         from click.shell_completion import shell_complete
 
         return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
-        return exit_code(partial(_invoke, list(arguments), nursery))
+        return exit_code(partial(_invoke, list(arguments)))
     except click.UsageError as mistake:
         message = mistake.format_message().rstrip(".")
         return complain(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
@@ -92,9 +88,9 @@ def run(arguments: Sequence[str], nursery: Nursery | None = None) -> int:
         return 130
 
 
-def _invoke(arguments: list[str], nursery: Nursery | None) -> int:
+def _invoke(arguments: list[str]) -> int:
     try:
-        with application.make_context(PROGRAM, arguments, obj=nursery) as ctx:
+        with application.make_context(PROGRAM, arguments) as ctx:
             return application.invoke(ctx) or 0
     except click.exceptions.Exit as end:
         return end.exit_code

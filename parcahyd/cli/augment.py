@@ -149,7 +149,7 @@ def _serve(folder: Path, port: int) -> None:
 
 
 def _processes(jobs: int | None) -> int:
-    from parcahyd.runtime.cores import usable_cores
+    from parcahyd.runtime.children import usable_cores
 
     return jobs or usable_cores()
 

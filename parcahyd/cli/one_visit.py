@@ -13,9 +13,10 @@ from collections.abc import Callable
 import msgspec
 
 from parcahyd.config.schema import Configuration
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
+from parcahyd.core.messages import FromWorkerToUpdate
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
+from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
@@ -23,9 +24,11 @@ from parcahyd.rules.address_policy import AddressPolicy
 from parcahyd.rules.canonical_url import key_of, split
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.runtime.clock import SystemClock
-from parcahyd.topology import join_crawl_worker
 
 __all__ = ["Exchange", "OneVisit"]
+
+
+_NO_LIMIT = 2**40
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -40,8 +43,6 @@ class OneVisit:
     """Resolves the URL's host, then visits it. `watch` is told of every exchange as it ends."""
 
     def __init__(self, url: str, configuration: Configuration, watch: Callable[[Exchange], None]) -> None:
-        self.number = 0
-        self.credit = 2**40
         self.clock: Clock = SystemClock()
         self.records: list[FromWorkerToUpdate] = []
         self.misbehaviours: list[str] = []
@@ -52,7 +53,7 @@ class OneVisit:
         self._configuration = configuration
         self._watch = watch
         self._plugins = PluginManager.load(configuration)
-        self.tools: DocumentTools = self._plugins.tools(self.send_misbehaviour)
+        self.tools: DocumentTools = self._plugins.tools(self.misbehaviours.append)
         self._loop = asyncio.new_event_loop()
 
     def resolve(self) -> ResolvedPair:
@@ -60,14 +61,29 @@ class OneVisit:
         resolver = self._plugins.resolver()
         try:
             policy = AddressPolicy(self._configuration.map.AllowAddresses)
-            return UrlMapper(resolver, policy, self.clock).map([self._pair])[0]
+            return UrlMapper(resolver, policy, self.clock).map(self._pair)
         finally:
             resolver.close()
 
     def visit(self, resolved: ResolvedPair) -> None:
         """Asks for robots.txt and for the URL, at the first address; `records` holds what a crawl would store."""
         downloader = self._plugins.downloader(self._loop)
-        worker = join_crawl_worker(self._configuration, _Watched(downloader, self.clock, self._watch), self)
+        work = self._configuration.work
+        worker = CrawlWorker(
+            0,
+            work,
+            HostRules(work, os.environ),
+            _Watched(downloader, self.clock, self._watch),
+            self.clock,
+            self.tools,
+            credit=_NO_LIMIT,
+            emit=self._keep,
+            processed=lambda _: self._loop.stop(),
+            slowed=lambda _: None,
+            misbehaved=self.misbehaviours.append,
+            wake=self._wake,
+            aside=self._read_now,
+        )
         self._turn = worker.turn
         try:
             address, expires_at = resolved.addresses[0], resolved.expires_at
@@ -79,20 +95,11 @@ class OneVisit:
 
     # --- the worker's ports --------------------------------------------------------------------------------------------
 
-    def send_record(self, record: FromWorkerToUpdate) -> int:
+    def _keep(self, record: FromWorkerToUpdate) -> int:
         self.records.append(record)
         return 0
 
-    def send_request_processed(self, message: RequestProcessed) -> None:  # noqa: ARG002 - a port
-        self._loop.stop()
-
-    def send_slowed(self, message: Slowed) -> None:
-        """Nobody else asks this host."""
-
-    def send_misbehaviour(self, sentence: str) -> None:
-        self.misbehaviours.append(sentence)
-
-    def read_aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
+    def _read_now(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
         """Nobody else waits for the loop: read it here and now."""
         try:
             reading = read()
@@ -101,7 +108,7 @@ class OneVisit:
         else:
             self._loop.call_soon(done, reading, None)
 
-    def wake(self, at: float) -> None:
+    def _wake(self, at: float) -> None:
         self._loop.call_at(at, self._turn)
 
 

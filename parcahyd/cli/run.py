@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.crawl_options import crawl_options
-from parcahyd.cli.crawling import RunOptions, crawl_as_told
-
-if TYPE_CHECKING:
-    from parcahyd.runtime.nursery import Nursery
+from parcahyd.cli.json_lines import JsonLines
+from parcahyd.cli.reporter_thread import NullReporter, Reporter, ReporterThread
 
 __all__ = ["command"]
 
@@ -48,9 +48,7 @@ class _Interval(click.FloatRange):
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only mistakes and failures are told.")
 @crawl_options
-@click.pass_obj
 def command(
-    nursery: Nursery | None,
     folder: Path | None,
     overrides: tuple[str, ...],
     seeds: tuple[str, ...],
@@ -79,4 +77,28 @@ def command(
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
-    return crawl_as_told(RunOptions(folder, overrides, seeds, forever, interval, quiet), nursery)
+    from parcahyd.net.certificate_authorities import authorities_file
+    from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
+
+    configuration = read_configuration(folder, overrides)
+    if configuration.work.CaFile:
+        authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
+    observer = ReporterThread(_reporter(interval, quiet))
+    try:
+        return crawl(configuration, seeds, forever=forever, observer=observer)
+    finally:
+        observer.close()
+
+
+def _reporter(interval: float, quiet: bool) -> Reporter:
+    if quiet:
+        return NullReporter()
+    if sys.stdout.isatty():
+        from rich.console import Console  # Only a terminal needs it.
+
+        from parcahyd.cli.live_display import LiveDisplay
+
+        console = Console(highlight=False)
+        if console.is_interactive:
+            return LiveDisplay(console)
+    return JsonLines(sys.stdout.buffer, interval)

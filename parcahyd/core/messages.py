@@ -1,14 +1,14 @@
 """What the processes of a run say to each other, beside the records of `records.py`.
 
-| from | to | says |
+| from | to | messages |
 |---|---|---|
-| coordinator | Update Database | Begin, LeaseRequest, Assigned, WorkerJoined (with its socket), WorkerGone, Finish, |
+| coordinator | Update Database | Begin, LeaseRequest, AddressesFound, Assigned, WorkerGone, Finish, |
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
-| Update Database | coordinator | Ready or Mistake, Leases, Committed, Trouble, Finished |
-| coordinator | Crawl Worker | Begin, Visits, Stop |
-| Crawl Worker | coordinator | RequestProcessed, Slowed, Report, Misbehaviour, Mistake |
-| Crawl Worker | Update Database | ShelfBuilt (with its memory), the records of `records.py`; PauseRecord passes the buffer by |
-| Update Database | Crawl Worker | Credit, PlacesCleared |
+| Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, Finished |
+| coordinator | Crawl Worker | Begin, BufferAddress, Visits, Stop |
+| Crawl Worker | coordinator | RequestProcessed, Slowed, Report, Notice, CannotRun |
+| Crawl Worker | Update Database | WorkerJoined, then the records of `records.py`; PauseRecord passes the buffer by |
+| Update Database | Crawl Worker | Credit |
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
@@ -31,9 +31,12 @@ from parcahyd.core.records import (
 )
 
 __all__ = [
+    "AddressesFound",
     "Assigned",
     "Begin",
+    "BufferAddress",
     "BufferRecord",
+    "CannotRun",
     "Committed",
     "Credit",
     "Finish",
@@ -46,16 +49,13 @@ __all__ = [
     "FromWorkerToUpdate",
     "LeaseRequest",
     "Leases",
-    "Misbehaviour",
-    "Mistake",
-    "PlacesCleared",
+    "Notice",
     "Ready",
     "Report",
     "RequestProcessed",
-    "ShelfBuilt",
+    "SiteAddresses",
     "Slowed",
     "Stop",
-    "Trouble",
     "Visits",
     "WorkerGone",
     "WorkerJoined",
@@ -73,10 +73,10 @@ class Begin(_Message, frozen=True):
     """The Configuration, encoded: this package knows no settings."""
     seeds: tuple[str, ...] = ()
     worker: int = 0
+    serial: int = 0
+    """Of a worker's process: one that replaces another has the same `worker` and a `serial` of its own."""
     credit: int = 0
     """How many bytes each worker may have on their way to the database."""
-    strangers: bool = True
-    """There are plugins beside the shipped ones."""
 
 
 class Ready(_Message, frozen=True):
@@ -87,9 +87,11 @@ class Ready(_Message, frozen=True):
     pauses: tuple[Pause, ...]
     empty: bool
     """The database knows no URL at all."""
+    buffer_address: str
+    """Where workers connect to the Document and URL Buffer."""
 
 
-class Mistake(_Message, frozen=True):
+class CannotRun(_Message, frozen=True):
     """The run cannot start or go on, for a reason that the user can put right."""
 
     message: str
@@ -111,22 +113,43 @@ class Leases(_Message, frozen=True):
     next_due: float | None
 
 
+class SiteAddresses(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The addresses of one site, as a URL Mapper found and vetted them."""
+
+    visit: int
+    site: int
+    addresses: tuple[str, ...]
+    expires_at: float
+
+
+class AddressesFound(_Message, frozen=True):
+    """Addresses that were just resolved (P11): they are in the database before the visit begins."""
+
+    sites: tuple[SiteAddresses, ...]
+
+
 class Assigned(_Message, frozen=True):
     """Which address each of these visits was given: should everything be killed, those addresses rest for a full delay."""
 
     addresses: dict[int, str]
 
 
-class WorkerJoined(_Message, frozen=True):
-    """A new Crawl Worker; its socket comes with the message."""
+class BufferAddress(_Message, frozen=True):
+    """Where a worker connects to the Document and URL Buffer."""
 
-    worker: int
+    address: str
+
+
+class WorkerJoined(_Message, frozen=True):
+    """The first message of a Crawl Worker to the Document and URL Buffer."""
+
+    serial: int
 
 
 class WorkerGone(_Message, frozen=True):
     """A Crawl Worker's process has ended; `visits` are those of its visits whose end is not committed, as far as is known."""
 
-    worker: int
+    serial: int
     visits: tuple[int, ...]
 
 
@@ -148,8 +171,8 @@ class Committed(_Message, frozen=True):
     buffer_bytes: int
 
 
-class Trouble(_Message, frozen=True):
-    """The database does not take what it is given, for now."""
+class Notice(_Message, frozen=True):
+    """A sentence for the user: the database takes nothing for now, or a plugin broke its contract."""
 
     sentence: str
 
@@ -202,32 +225,16 @@ class Report(_Message, frozen=True):
     progress: WorkerProgress
 
 
-class Misbehaviour(_Message, frozen=True):
-    """A plugin did what it must not; said once per plugin and kind."""
-
-    sentence: str
-
-
 class Credit(_Message, frozen=True):
     """So many bytes of a worker's records were committed: it may send as many again."""
 
     size: int
 
 
-class ShelfBuilt(_Message, frozen=True):
-    """A worker has a shelf; its memory comes with the message."""
-
-
-class PlacesCleared(_Message, frozen=True):
-    """What lay on a worker's shelf at these starts is packed: the places are its own again."""
-
-    starts: tuple[int, ...]
-
-
 BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
-FromWorkerToUpdate = BufferRecord | PauseRecord | ShelfBuilt
-FromCoordinatorToUpdate = Begin | LeaseRequest | Assigned | WorkerJoined | WorkerGone | Finish | BadRecord | VisitOver
-FromUpdateToCoordinator = Ready | Mistake | Leases | Committed | Trouble | Finished
-FromCoordinatorToWorker = Begin | Visits | Stop
-FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Misbehaviour | Mistake
-FromUpdateToWorker = Credit | PlacesCleared
+FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
+FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
+FromUpdateToCoordinator = Ready | CannotRun | Leases | Committed | Notice | Finished
+FromCoordinatorToWorker = Begin | BufferAddress | Visits | Stop
+FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Notice | CannotRun
+FromUpdateToWorker = Credit

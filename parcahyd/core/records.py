@@ -22,7 +22,6 @@ __all__ = [
     "Pair",
     "Pause",
     "PauseRecord",
-    "Place",
     "ResolvedPair",
     "RobotsFact",
     "RobotsStatus",
@@ -225,13 +224,6 @@ class ExternRecord(_Tagged, frozen=True):
     urls: tuple[str, ...]
 
 
-class Place(_Record, frozen=True):
-    """Where a document lies on its worker's shelf."""
-
-    start: int
-    length: int
-
-
 class PageRecord(_Tagged, frozen=True):
     """DocURLQ: an answer that was stored: a document with all links first seen in it, or a redirect with its target."""
 
@@ -273,8 +265,6 @@ class PageRecord(_Tagged, frozen=True):
     """The table that the regions were taken from."""
     lastmods: tuple[tuple[str, float], ...] = ()
     """What a sitemap says: paths of this site, and when each changed."""
-    place: Place | None = None
-    """Where the body lies while it is not in here; then `body` is empty. Never leaves the two processes."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

@@ -87,6 +87,11 @@ class CrawlManager:
         self._owners: dict[str, _Owner] = {}
         self._visits: dict[int, _OpenVisit] = {}
         self._pauses: dict[str, Pause] = {pause.subject: pause for pause in pauses}
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Hand out nothing more."""
+        self._is_stopped = True
 
     @property
     def limit_reached(self) -> bool:
@@ -95,7 +100,7 @@ class CrawlManager:
 
     def run(self) -> None:
         """Woken by *Something to crawl* and *Request processed*: hand out what can be handed out."""
-        progress = True
+        progress = not self._is_stopped
         while progress and len(self._source) and self._pages_left != 0:
             progress = False
             sets: dict[int, list[Assignment]] = {}

@@ -48,14 +48,17 @@ class MappingManager:
             room = self._target.room - self.being_mapped
             if room <= 0:
                 return
-            # What waits is shared among all who are hungry: names are resolved one after the other within a set.
+            # What waits is shared among all mappers that are hungry, since a mapper resolves its set one by one.
             share = -(-len(self._source) // self._hungry)
             pairs = self._source.take(min(self._argument_url, room, share))
             self._hungry -= 1
             self.being_mapped += len(pairs)
             self._assign(pairs)
 
-    def finished(self, count: int) -> None:
-        """A mapper has finished a set of `count` pairs: it is hungry again."""
+    def delivered(self) -> None:
+        """A mapper has delivered one pair of its set."""
+        self.being_mapped -= 1
+
+    def hungry(self) -> None:
+        """A mapper has finished its set."""
         self._hungry += 1
-        self.being_mapped -= count

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from parcahyd.core.messages import LeaseRequest, Leases
+from parcahyd.core.messages import Committed, LeaseRequest, Leases
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Pair
 from parcahyd.core.signals import Signal, SignalBoard
@@ -35,8 +35,8 @@ def weight_of(pair: Pair) -> int:
 class UrlDispatcher:
     """Leases in, pairs out.
 
-    `ask` sends a LeaseRequest; `leases` takes the answer; `changed` says that the database may have new work; `handed_over`
-    that a pair reached its worker; `released` that a visit is over and committed.
+    `ask` sends a LeaseRequest; `leases` takes the answer; `committed` learns which visits are over and whether the database has
+    new work; `handed_over` learns that a pair left the coordinator.
     """
 
     def __init__(
@@ -69,9 +69,13 @@ class UrlDispatcher:
         """Sites that are leased and not yet released."""
         return len(self._open)
 
-    def changed(self) -> None:
-        self._news = True
-        self.dispatch()
+    def committed(self, message: Committed) -> None:
+        """Visits are over and committed, and there may be sites to lease that were not there before."""
+        for visit in message.released:
+            self._weight -= self._open.pop(visit, 0)
+        if message.new_work:
+            self._news = True
+            self.dispatch()
 
     def stop(self) -> None:
         """Ask for nothing more; what is leased is handed back by others."""
@@ -102,13 +106,10 @@ class UrlDispatcher:
         self.dispatch()
 
     def handed_over(self, visit: int) -> None:
-        """The pair is with its worker now and weighs nothing here."""
+        """The pair is with its worker, or was handed back: it takes no memory here."""
         self._weight -= self._open.get(visit, 0)
         if visit in self._open:
             self._open[visit] = 0
-
-    def released(self, visit: int) -> None:
-        self._weight -= self._open.pop(visit, 0)
 
     def is_over(self) -> bool:
         """Nothing is on its way, and nothing falls due within WaitForRetries."""

@@ -1,12 +1,10 @@
 """The URL Mapper (P14): gives each pair of its set addresses that passed the address policy.
 
-Runs in a thread, one set at a time; the DNS Resolver plugin may block it. A host that is written as an address needs no
-resolver, and addresses that still hold are kept, but the policy is asked every time: it may have changed.
+It runs in a thread, which the DNS Resolver plugin may block. A host that is written as an address needs no resolver, and
+addresses that have not expired are kept, but the policy is asked every time: it may have changed.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason, State
@@ -21,17 +19,14 @@ _NO_EXPIRY = 86400.0
 
 
 class UrlMapper:
-    """Pairs in, resolved pairs out, in the same order."""
+    """A pair in, a resolved pair out."""
 
     def __init__(self, resolver: Resolver, policy: AddressPolicy, clock: Clock) -> None:
         self._resolver = resolver
         self._policy = policy
         self._clock = clock
 
-    def map(self, pairs: Iterable[Pair]) -> list[ResolvedPair]:
-        return [self._map(pair) for pair in pairs]
-
-    def _map(self, pair: Pair) -> ResolvedPair:
+    def map(self, pair: Pair) -> ResolvedPair:
         now = self._clock.now()
         addresses, expires_at = pair.addresses, pair.addresses_expire
         literal = literal_address(pair.host)

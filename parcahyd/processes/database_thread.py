@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import msgspec
 
@@ -14,12 +15,8 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import BadRecord, ExternRecord, PageRecord, VisitOver
-from parcahyd.runtime.thread_crew import ThreadCrew
-
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop
-    from parcahyd.processes.crates import Prepared
-    from parcahyd.storage.store import Store
+from parcahyd.processes.packing_threads import BufferedItem
+from parcahyd.storage.store import Store
 
 __all__ = ["DatabaseThread"]
 
@@ -31,20 +28,25 @@ _Done = Callable[[Written | Exception], None]
 class DatabaseThread:
     """The one thread that uses the database; answers come back on the event loop, in order."""
 
-    def __init__(self, loop: EventLoop, clock: Clock) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock: Clock) -> None:
         self._loop = loop
         self._clock = clock
-        self._thread = ThreadCrew(1, "database")
+        self._thread = ThreadPoolExecutor(1, "database")
         self.store: Store | None = None
 
     def call(self, work: Callable[[], Any], done: Callable[[Any, BaseException | None], None]) -> None:
         """Run `work` in the thread, then `done` with its result or what it raised."""
-        self._thread.call(work, partial(self._loop.call_soon_threadsafe, done))
 
-    def write(self, queue: BufferQueue, items: Sequence[Prepared], done: _Done) -> None:
+        def finished(future: Future[Any]) -> None:
+            error = future.exception()
+            self._loop.call_soon_threadsafe(done, None if error is not None else future.result(), error)
+
+        self._thread.submit(work).add_done_callback(finished)
+
+    def write(self, queue: BufferQueue, items: Sequence[BufferedItem], done: _Done) -> None:
         self._write(lambda: self._store_batch(queue, items), done)
 
-    def write_poison(self, _queue: BufferQueue, item: Prepared, done: _Done) -> None:
+    def write_poison(self, _queue: BufferQueue, item: BufferedItem, done: _Done) -> None:
         """Store as `failed` what cannot be stored; what is neither a document nor a bad URL is given up."""
         self._write(lambda: self._store_poison(item.record), done)
 
@@ -62,7 +64,7 @@ class DatabaseThread:
 
         self.call(work, written)
 
-    def _store_batch(self, queue: BufferQueue, items: Sequence[Prepared]) -> Written:
+    def _store_batch(self, queue: BufferQueue, items: Sequence[BufferedItem]) -> Written:
         store, now = self.opened(), self._clock.now()
         if queue is BufferQueue.EXTERN:
             return store.store_extern([item.record for item in items if isinstance(item.record, ExternRecord)], now)

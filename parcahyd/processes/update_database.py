@@ -1,18 +1,15 @@
-"""Update Database's process: the only one that writes.
+"""Update Database's process: the Document and URL Buffer, Update Database and the store, the only writer of a run.
 
-The event loop reads every channel and keeps the buffer; one thread owns the database connection; a few more pack pages while
-they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
+An event loop reads records from the workers' channels as they come; the database thread writes; packing threads pack pages
+while they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
 """
 
 from __future__ import annotations
 
-import os
+import asyncio
 import socket
 from collections.abc import Callable
-from functools import partial
-from typing import Protocol
-
-import msgspec
+from typing import TYPE_CHECKING, Any, get_args
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration, decode_configuration
@@ -20,9 +17,11 @@ from parcahyd.core.buffer import charge
 from parcahyd.core.errors import StoreFailed, UserMistake
 from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import (
+    AddressesFound,
     Assigned,
     Begin,
     BufferRecord,
+    CannotRun,
     Committed,
     Credit,
     Finish,
@@ -31,152 +30,100 @@ from parcahyd.core.messages import (
     FromWorkerToUpdate,
     LeaseRequest,
     Leases,
-    Mistake,
-    PlacesCleared,
+    Notice,
     Ready,
-    ShelfBuilt,
-    Trouble,
     WorkerGone,
     WorkerJoined,
 )
-from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, VisitOver
-from parcahyd.core.signals import Signal, SignalBoard
-from parcahyd.pipeline.document_buffer import DocumentBuffer
-from parcahyd.pipeline.update_database import UpdateDatabase
-from parcahyd.processes.crates import Packers, Prepared
+from parcahyd.core.records import BadRecord, PauseRecord, VisitOver
+from parcahyd.core.signals import Signal
+from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.database_thread import DatabaseThread
-from parcahyd.rules.orders import BREADTH_FIRST
-from parcahyd.runtime.channel import Channel
-from parcahyd.runtime.children import become_child, end_with_traceback
+from parcahyd.processes.packing_threads import PackingThreads
+from parcahyd.runtime.channel import Channel, Listener
+from parcahyd.runtime.children import become_child, end_now, end_with_traceback
 from parcahyd.runtime.clock import SystemClock
-from parcahyd.runtime.cores import OneCore
-from parcahyd.runtime.garbage import settle_in
-from parcahyd.runtime.idle_imports import IdleImports
-from parcahyd.runtime.lean_loop import LeanLoop
-from parcahyd.runtime.shelf import Window
+from parcahyd.storage.store import Store
 
-__all__ = ["UpdateBoxes", "UpdateDatabaseHost", "UpdateDatabaseProcess"]
+if TYPE_CHECKING:
+    from parcahyd.topology import UpdateBoxes
+
+__all__ = ["UpdateDatabaseProcess"]
 
 _COORDINATOR = -1
 """The coordinator as a sender of records; it needs no credit."""
-_TELL_EVERY = 0.1
-_BEHIND = 0.75
-"""When this share of a worker's credit waits in the buffer, more arrives than one core can pack and store."""
-_FOR_PAGES = (
-    "hashlib",
-    "isal.isal_zlib",
-    "parcahyd.storage.page_batch",
-    "html",
-    "pcre2",
-    "parcahyd.rules.brief",
-    "parcahyd.rules.media_type",
-    "parcahyd.rules.similarity",
-    "parcahyd.storage.packing",
-)
-"""What the first page needs and the first request does not."""
-
-
-class UpdateBoxes(msgspec.Struct, frozen=True):
-    """The boxes of this process."""
-
-    signals: SignalBoard
-    document_buffer: DocumentBuffer[Prepared]
-    update_database: UpdateDatabase[Prepared]
-
-
-class UpdateDatabaseHost(Protocol):
-    """What the buffer and Update Database ask of their process."""
-
-    packers: Packers
-    writer: DatabaseThread
-
-    def grant_credit(self, credit: dict[int, int]) -> None: ...
-
-    def send_committed(self, released: list[int], new_work: bool) -> None: ...
-
-    def send_trouble(self, sentence: str) -> None: ...
-
-    def later(self, seconds: float, then: Callable[[], None]) -> None: ...
+_REPORT_EVERY = 0.1
+_TRY_AGAIN_AFTER = 1.0
 
 
 class UpdateDatabaseProcess:
-    """Hosts the Document and URL Buffer and Update Database until the coordinator says *Finish* or is gone."""
+    """Hosts the Document and URL Buffer and Update Database until the coordinator is gone.
 
-    def __init__(self, coordinator: int, join: Callable[[Configuration, UpdateDatabaseHost], UpdateBoxes]) -> None:
-        become_child("update-database")
-        self._one_core = OneCore()
-        self._credit = 0
-        # While the coordinator is still reading plugins, so that the configuration finds everything loaded.
-        from parcahyd.storage.store import Store
+    `join` makes and connects the boxes.
+    """
 
-        self._open_store = Store.open
+    packing: PackingThreads
+    _configuration: Configuration
+    _boxes: UpdateBoxes
+
+    def __init__(self, join: Callable[[Configuration, UpdateDatabaseProcess], UpdateBoxes]) -> None:
+        end = become_child("update-database")
+        self.loop = asyncio.new_event_loop()
+        self.loop.set_exception_handler(end_with_traceback)
         self._join = join
-        self._loop = LeanLoop()
-        self._loop.set_exception_handler(end_with_traceback)
         self._clock = SystemClock()
-        self.writer = DatabaseThread(self._loop, self._clock)
-        self.packers = Packers(self._clock)
-        self._for_pages = IdleImports(self._loop, _FOR_PAGES)
-        self._lock: int | None = None
-        self._configuration: Configuration | None = None
-        self._boxes: UpdateBoxes | None = None
-        # By sender, not by the worker's number: a new worker may join while its predecessor's channel is still being read.
-        self._workers: dict[int, Channel[FromWorkerToUpdate]] = {}
+        self.writer = DatabaseThread(self.loop, self._clock)
+        self._listener = Listener(self.loop, self._accepted)
+        # By the serials of their processes: a worker may join while its predecessor's channel is still being read.
+        self._workers: dict[int, Channel] = {}
         self._gone: dict[int, tuple[int, ...]] = {}
-        self._senders: dict[int, int] = {}
-        self._last_sender = 0
         self._released: list[int] = []
-        self._new_work = False
-        self._telling = False
-        self._decoder: msgspec.msgpack.Decoder[FromWorkerToUpdate] = msgspec.msgpack.Decoder(FromWorkerToUpdate)
-        self._coordinator: Channel[FromCoordinatorToUpdate] = Channel(
-            socket.socket(fileno=coordinator),
-            self._loop,
-            msgspec.msgpack.Decoder(FromCoordinatorToUpdate),
-            self._told,
-            _end_now,
-            partial(self._arrived, Window()),  # The coordinator has no shelf.
-        )
+        self._has_new_work = False
+        self._is_reporting = False
+        self.coordinator = Channel(end, self.loop, FromCoordinatorToUpdate, self._end, self._arrived)
+        self.coordinator.on(Begin, self._begin)
+        self.coordinator.on(LeaseRequest, self._lease)
+        self.coordinator.on(AddressesFound, self._note_addresses)
+        self.coordinator.on(Assigned, self._assign)
+        self.coordinator.on(WorkerGone, self._worker_gone)
+        self.coordinator.on(Finish, self._finish)
+        self.coordinator.on(BadRecord, self._record_of_coordinator)
+        self.coordinator.on(VisitOver, self._record_of_coordinator)
 
     def run(self) -> int:
-        self._loop.run_forever()
+        self.loop.run_forever()
         return 0
 
     # --- the boxes' ports ----------------------------------------------------------------------------------------------
 
     def grant_credit(self, credit: dict[int, int]) -> None:
-        for sender, size in credit.items():
-            channel = self._workers.get(sender)
+        for serial, size in credit.items():
+            channel = self._workers.get(serial)
             if channel is not None:
                 channel.send(Credit(size))
-        self._tell_soon()
+        if not self._is_reporting:
+            self._is_reporting = True
+            self.loop.call_later(_REPORT_EVERY, self._report)
 
     def send_committed(self, released: list[int], new_work: bool) -> None:
         self._released.extend(released)
-        self._new_work = self._new_work or new_work
+        self._has_new_work = self._has_new_work or new_work
         if released or new_work:
-            self._tell()
+            self._report()
 
-    def send_trouble(self, sentence: str) -> None:
-        self._coordinator.send(Trouble(sentence))
+    def send_notice(self, sentence: str) -> None:
+        self.coordinator.send(Notice(sentence))
 
     def later(self, seconds: float, then: Callable[[], None]) -> None:
-        self._loop.call_later(seconds, then)
+        self.loop.call_later(seconds, then)
 
-    def _tell_soon(self) -> None:
-        if not self._telling:
-            self._telling = True
-            self._loop.call_later(_TELL_EVERY, self._tell)
-
-    def _tell(self) -> None:
-        self._telling = False
-        if self._boxes is None:
-            return
+    def _report(self) -> None:
+        self._is_reporting = False
         tally, buffer = self._boxes.update_database.tally, self._boxes.document_buffer
-        self._coordinator.send(
+        self.coordinator.send(
             Committed(
                 released=tuple(self._released),
-                new_work=self._new_work,
+                new_work=self._has_new_work,
                 stored=tally.stored,
                 unchanged=tally.unchanged,
                 failed=tally.by_state[State.FAILED],
@@ -189,171 +136,133 @@ class UpdateDatabaseProcess:
             )
         )
         self._released = []
-        self._new_work = False
+        self._has_new_work = False
 
-    # --- messages ------------------------------------------------------------------------------------------------------
+    # --- what the database is asked ------------------------------------------------------------------------------------
 
-    def _told(self, message: FromCoordinatorToUpdate, size: int) -> None:
-        if isinstance(message, LeaseRequest):
-            self._lease(message)
-        elif isinstance(message, BadRecord | VisitOver):
-            self._record(message, size, _COORDINATOR)
-        elif isinstance(message, Assigned):
-            self._assign(message)
-        elif isinstance(message, WorkerJoined):
-            self._join_worker(message.worker)
-        elif isinstance(message, WorkerGone):
-            sender = self._senders.pop(message.worker)
-            self._gone[sender] = message.visits
-            if sender not in self._workers:
-                self._abandon(sender)
-        elif isinstance(message, Begin):
-            self._begin(message)
-        else:
-            self._finish(message)
+    def _call(self, work: Callable[[Store], Any], done: Callable[[Any], None], failure: str) -> None:
+        """Have the database thread do something until it succeeds; `failure` is what the user reads when it does not."""
+
+        def finished(result: Any, error: BaseException | None) -> None:
+            if isinstance(error, StoreFailed):
+                self.send_notice(f"{failure}: {error}")
+                self.later(_TRY_AGAIN_AFTER, lambda: self._call(work, done, failure))
+            elif error is not None:
+                raise error
+            else:
+                done(result)
+
+        self.writer.call(lambda: work(self.writer.opened()), finished)
 
     def _begin(self, message: Begin) -> None:
-        self._lock = self._coordinator.take_descriptor()  # Held until the process ends.
-        configuration = decode_configuration(message.configuration)
-        self._configuration = configuration
-        self._credit = message.credit
+        configuration = self._configuration = decode_configuration(message.configuration)
+        self.packing = PackingThreads(configuration.work)
         self._boxes = self._join(configuration, self)
 
         def open_and_recover() -> Ready:
             now = self._clock.now()
-            self.writer.store = store = self._open_store(database_url(configuration))
+            self.writer.store = store = Store.open(database_url(configuration))
             store.claim()
-            if configuration.work.Order != BREADTH_FIRST:
-                from parcahyd.plugin_manager import PluginManager
-
-                store.set_order(PluginManager.load(configuration).order())
+            store.set_order(PluginManager.load(configuration).order())
             start = store.begin_run(configuration, now)
             if message.seeds:
                 store.add_seeds(message.seeds, now)
-            settle_in()
-            return Ready(start.run, now, start.pauses, start.empty and not message.seeds)
+            return Ready(start.run, now, start.pauses, start.empty and not message.seeds, self._listener.address)
 
         def opened(ready: Ready | None, error: BaseException | None) -> None:
             if isinstance(error, UserMistake):
-                self._coordinator.send(Mistake(error.message, error.remedy))
+                self.coordinator.send(CannotRun(error.message, error.remedy))
             elif error is not None:
                 raise error
             else:
-                self._coordinator.send(ready)
+                self.coordinator.send(ready)
 
         self.writer.call(open_and_recover, opened)
 
     def _lease(self, message: LeaseRequest) -> None:
-        if self._configuration is None:
-            return
         work = self._configuration.work
 
-        def lease() -> Leases:
-            pairs, next_due = self.writer.opened().lease(
+        def lease(store: Store) -> Leases:
+            pairs, next_due = store.lease(
                 message.count, self._clock.now(), message.again_before, work.VisitPages, work.MetaKeys
             )
             return Leases(tuple(pairs), next_due)
 
-        def leased(leases: Leases | None, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
-                self.send_trouble(f"the database gave no leases: {error}")
-                self.later(1.0, lambda: self.writer.call(lease, leased))
-            elif error is not None:
-                raise error
-            else:
-                self._coordinator.send(leases)
+        self._call(lease, self.coordinator.send, "the database gave no leases")
 
-        self.writer.call(lease, leased)
+    def _note_addresses(self, message: AddressesFound) -> None:
+        self._call(
+            lambda store: store.note_addresses(message.sites),
+            lambda _: None,
+            "the database did not note the addresses of a site",
+        )
 
     def _assign(self, message: Assigned) -> None:
-        def assigned(_: None, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
-                self.send_trouble(f"the database did not note the addresses of {len(message.addresses)} visits: {error}")
-            elif error is not None:
-                raise error
+        self._call(
+            lambda store: store.assign(message.addresses),
+            lambda _: None,
+            f"the database did not note the addresses of {len(message.addresses)} visits",
+        )
 
-        self.writer.call(lambda: self.writer.opened().assign(message.addresses), assigned)
-        self._for_pages.begin()  # Not before: the cores are for those whom the first request waits for.
+    def _pause(self, record: PauseRecord, cost: int, serial: int) -> None:
+        """A server is to be left alone: this is written before everything in the buffer."""
+        self._call(
+            lambda store: store.pause(record),
+            lambda _: self.grant_credit({serial: cost}),
+            "the database did not note which server is to be left alone",
+        )
 
-    def _join_worker(self, number: int) -> None:
-        window = Window()
-        self._last_sender += 1
-        sender = self._senders[number] = self._last_sender
+    # --- workers -------------------------------------------------------------------------------------------------------
 
-        def received(record: FromWorkerToUpdate, size: int) -> None:
-            if isinstance(record, ShelfBuilt):
-                window.open(channel.take_descriptor())
-            elif isinstance(record, PageRecord) and record.place is not None:
-                self._record(record, size + record.place.length, sender)
-            else:
-                self._record(record, size, sender)
+    def _accepted(self, end: socket.socket) -> None:
+        """A worker has connected; its first message says which."""
+        serial = 0
 
-        def arrived() -> None:
-            cleared = window.take_cleared()
-            if cleared:
-                channel.send(PlacesCleared(cleared))
-            self._arrived(window)
+        def joined(message: WorkerJoined) -> None:
+            nonlocal serial
+            serial = message.serial
+            self._workers[serial] = channel
 
-        def lost() -> None:
-            nonlocal window
-            window = Window()  # The shelf's memory belongs to those who still pack from it: nobody else, no cycle keeps it.
-            self._lost(sender)
+        def received(record: BufferRecord) -> None:
+            self._boxes.document_buffer.put(record, charge(channel.frame_size), serial)
 
-        end = self._coordinator.take_socket()
-        channel: Channel[FromWorkerToUpdate] = Channel(end, self._loop, self._decoder, received, lost, arrived)
-        self._workers[sender] = channel
+        def paused(record: PauseRecord) -> None:
+            self._pause(record, charge(channel.frame_size), serial)
 
-    def _record(self, record: BufferRecord | PauseRecord, size: int, sender: int) -> None:
-        if isinstance(record, PauseRecord):
-            self._pause(record, charge(size), sender)
-        elif self._boxes is not None:
-            self._boxes.document_buffer.put(record, charge(size), sender)
+        def closed() -> None:
+            """Everything that the worker sent is in the buffer now."""
+            if self._workers.pop(serial, None) is not None and serial in self._gone:
+                self._abandon(self._gone.pop(serial))
 
-    def _pause(self, record: PauseRecord, cost: int, sender: int) -> None:
-        """Somebody wants to be left alone: the next thing that the database hears."""
+        channel = Channel(end, self.loop, FromWorkerToUpdate, closed, self._arrived)
+        channel.on(WorkerJoined, joined)
+        channel.on(PauseRecord, paused)
+        for kind in get_args(BufferRecord):
+            channel.on(kind, received)
 
-        def pause() -> None:
-            self.writer.opened().pause(record)
+    def _worker_gone(self, message: WorkerGone) -> None:
+        if message.serial in self._workers:  # Its channel is still being read.
+            self._gone[message.serial] = message.visits
+        else:
+            self._abandon(message.visits)
 
-        def paused(_: None, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
-                self.send_trouble(f"the database did not note who is to be left alone: {error}")
-                self.later(1.0, lambda: self.writer.call(pause, paused))
-            elif error is not None:
-                raise error
-            else:
-                self.grant_credit({sender: cost})
-
-        self.writer.call(pause, paused)
-
-    def _arrived(self, window: Window) -> None:
-        """Everything that came together is in the buffer: its pages go to be packed."""
-        if self._boxes is None or self._configuration is None:
-            return
-        work, buffer = self._configuration.work, self._boxes.document_buffer
-        self.packers.pack(window, work)
-        if self._one_core.is_kept and buffer.size > _BEHIND * self._credit:
-            self._one_core.leave()
-        if buffer.records:
+    def _abandon(self, visits: tuple[int, ...]) -> None:
+        if visits:
+            self._boxes.document_buffer.abandon(visits)
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
-    def _lost(self, sender: int) -> None:
-        """A worker's channel is at its end: everything it sent is in the buffer now."""
-        del self._workers[sender]
-        if sender in self._gone:
-            self._abandon(sender)
+    def _record_of_coordinator(self, record: BadRecord | VisitOver) -> None:
+        self._boxes.document_buffer.put(record, charge(self.coordinator.frame_size), _COORDINATOR)
 
-    def _abandon(self, sender: int) -> None:
-        visits = self._gone.pop(sender)
-        if self._boxes is not None and visits:
-            self._boxes.document_buffer.abandon(visits)
+    def _arrived(self) -> None:
+        """Everything that came together is in the buffer: its pages go to be packed."""
+        self.packing.pack()
+        if self._boxes.document_buffer.records:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
     # --- the end -------------------------------------------------------------------------------------------------------
 
     def _finish(self, message: Finish) -> None:
-        if self._boxes is None:
-            return
         tally = self._boxes.update_database.tally
         counts = {
             "requests": message.requests,
@@ -372,14 +281,11 @@ class UpdateDatabaseProcess:
         def done(finished: Finished | None, error: BaseException | None) -> None:
             if error is not None:
                 raise error
-            self._coordinator.send(finished)
-            self._coordinator.flush()
-            if self._coordinator.is_flushed:
-                _end_now()  # The system clears this process away while the coordinator tells its summary.
+            self.coordinator.send(finished)
 
         self.writer.call(finish, done)
 
-
-def _end_now() -> None:
-    # Whatever is not committed can be fetched again; an open transaction is rolled back by the database.
-    os._exit(0)
+    def _end(self) -> None:
+        # What is not committed can be fetched again; the database rolls back an open transaction.
+        self._listener.close()
+        end_now(0)

@@ -1,95 +1,130 @@
-"""A channel: one end of a socket pair that carries records as frames, on an event loop.
+"""A channel: one end of a stream socket that carries messages as frames, on an event loop.
 
-A frame is four bytes of length, big-endian, and a msgpack message. Reading never stops, so no cycle of full sockets can
-block; what bounds memory is credit, which the boxes keep. A socket or another open file can travel with a frame.
+A frame is four bytes of length, big-endian, and a msgpack message. Nothing else travels: no open file and no memory of another
+process, so that a channel works over every stream socket, also between machines. Reading never stops, so no cycle of full
+sockets can block. Credit, which the boxes keep, bounds memory.
 """
 
 from __future__ import annotations
 
-import array
+import asyncio
 import os
+import shutil
 import socket
+import tempfile
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop
-
-__all__ = ["Channel", "socket_pair"]
+__all__ = ["Channel", "Listener", "connect", "socket_pair"]
 
 _FIRST_INBOX = 1 << 14
 _READ_SIZE = 1 << 20
 _SOCKET_BUFFER = 1 << 20
-_MOST_FRAMES_AT_ONCE = 64
+_MOST_PARTS_AT_ONCE = 64
 _ENOUGH_TO_WRITE = 1 << 17
 """Bytes that are written without waiting for more: the other side can begin with them."""
-_ANCILLARY_SPACE = socket.CMSG_SPACE(8 * array.array("i").itemsize)
 
-Incoming = TypeVar("Incoming")
+Message = TypeVar("Message")
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
     """Two connected stream sockets with generous buffers."""
-    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    for end in pair:
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
-    return pair
+    first, second = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    return _with_large_buffers(first), _with_large_buffers(second)
 
 
-class Channel(Generic[Incoming]):
-    """Sends messages and hands over those that arrive, with their size.
+def connect(address: str) -> socket.socket:
+    """A socket that is connected to a Listener."""
+    end = _with_large_buffers(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+    end.connect(address)
+    return end
 
-    `received` is called with each message and the size of its frame, `rested` after the messages that came together, `closed`
-    once, when the other end is gone and everything that it had sent was handed over.
+
+def _with_large_buffers(end: socket.socket) -> socket.socket:
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
+    return end
+
+
+class Listener:
+    """A Unix socket in a folder that only this user can enter; `accepted` gets each socket that connects."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, accepted: Callable[[socket.socket], None]) -> None:
+        self._loop = loop
+        self._accepted = accepted
+        self._folder = tempfile.mkdtemp(prefix="parcahyd-")
+        self.address = os.path.join(self._folder, "socket")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.setblocking(False)
+        self._socket.bind(self.address)
+        self._socket.listen()
+        loop.add_reader(self._socket.fileno(), self._accept)
+
+    def _accept(self) -> None:
+        try:
+            end, _ = self._socket.accept()
+        except (BlockingIOError, ConnectionAbortedError, InterruptedError):
+            return  # The peer ended before it was accepted.
+        self._accepted(_with_large_buffers(end))
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._socket.fileno())
+        self._socket.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Channel:
+    """Sends messages, and hands each message that arrives to the handlers of its kind.
+
+    `messages` is the union of the kinds that may arrive. `on` adds a handler for a kind. `rested` is called after the messages
+    that came together, and `closed` once, when the other end is gone and everything that it had sent was handed over.
     """
 
     def __init__(
         self,
         end: socket.socket,
-        loop: EventLoop,
-        decoder: msgspec.msgpack.Decoder[Incoming],
-        received: Callable[[Incoming, int], None],
+        loop: asyncio.AbstractEventLoop,
+        messages: Any,
         closed: Callable[[], None],
         rested: Callable[[], None] | None = None,
     ) -> None:
         end.setblocking(False)
         self._end = end
         self._loop = loop
-        self._decode = decoder.decode
-        self._received = received
+        self._decode = msgspec.msgpack.Decoder(messages).decode
+        self._handlers: dict[type, list[Callable[[Any], None]]] = {}
         self._closed = closed
         self._rested = rested
-        self._encoder = msgspec.msgpack.Encoder()
+        self._encode = msgspec.msgpack.Encoder().encode
         # One piece of memory for everything that arrives. It grows while readings fill it, and for a frame that is larger.
         self._inbox = bytearray(_FIRST_INBOX)
         self._filled = 0
         self._outbox: deque[bytes | memoryview] = deque()
-        self._descriptors_out: deque[tuple[int, int]] = deque()
-        self._descriptors_in: deque[int] = deque()
         self._is_open = True
-        self._is_heard = True
+        self._can_send = True
         self._is_writing = False
         self._is_gathering = False
         self._unwritten = 0
+        self.frame_size = 0
+        """The size of the message that is being handed over."""
         loop.add_reader(end.fileno(), self._readable)
 
-    @property
-    def is_open(self) -> bool:
-        return self._is_open
+    def on(self, kind: type[Message], handler: Callable[[Message], None]) -> None:
+        """From now on `handler` gets every message of this kind; handlers run in the order in which they were added."""
+        self._handlers.setdefault(kind, []).append(handler)
 
-    @property
-    def is_flushed(self) -> bool:
-        return not self._outbox
+    def send(self, message: Any) -> None:
+        """Send a message, together with those that follow it at once, as soon as the socket takes it."""
+        self.send_counted(message)
 
-    def send(self, message: Any) -> int:
-        """Send a message with those that follow it at once, as soon as the socket takes it; returns the size of its frame."""
-        payload = self._encoder.encode(message)
+    def send_counted(self, message: Any) -> int:
+        """The same; returns the size of the message, for which credit is charged."""
+        payload = self._encode(message)
         size = len(payload)
-        if self._is_heard:
+        if self._can_send:
             self._outbox.append(size.to_bytes(4, "big"))
             self._outbox.append(payload)
             self._unwritten += size
@@ -98,45 +133,13 @@ class Channel(Generic[Incoming]):
                     self._write()
                 elif not self._is_gathering:
                     self._is_gathering = True
-                    self._loop.call_soon(self._gathered)
+                    self._loop.call_soon(self._write_gathered)
         return size
 
-    def send_socket(self, message: Any, travelling: socket.socket) -> None:
-        """Send a message with a socket; this process's copy is closed once it is on its way."""
-        self.send_descriptor(message, travelling.detach())
-
-    def send_descriptor(self, message: Any, travelling: int) -> None:
-        """The same for any open file."""
-        if not self._is_heard:
-            os.close(travelling)
-            return
-        self._descriptors_out.append((len(self._outbox), travelling))
-        self._is_writing, was_writing = True, self._is_writing
-        self.send(message)
-        self._is_writing = was_writing
-        if not was_writing:
+    def flush(self) -> None:
+        """Write what was gathered; what the socket does not take follows later."""
+        if self._is_open and not self._is_writing:
             self._write()
-
-    def take_socket(self) -> socket.socket:
-        """The socket that travelled with the message that was just received."""
-        return socket.socket(fileno=self.take_descriptor())
-
-    def take_descriptor(self) -> int:
-        """The open file that travelled with the message that was just received. One that nobody takes stays open."""
-        return self._descriptors_in.popleft()
-
-    def move_to(self, loop: EventLoop) -> None:
-        """From now on, be woken by another loop; the old one may never run again."""
-        self.flush()
-        self._is_gathering = False
-        if self._is_open:
-            descriptor = self._end.fileno()
-            self._loop.remove_reader(descriptor)
-            loop.add_reader(descriptor, self._readable)
-            if self._is_writing:
-                self._loop.remove_writer(descriptor)
-                loop.add_writer(descriptor, self._write)
-        self._loop = loop
 
     def close(self) -> None:
         """Close this end; what the socket does not take at once is dropped."""
@@ -144,89 +147,61 @@ class Channel(Generic[Incoming]):
         if self._is_open:
             self._is_open = False
             self._loop.remove_reader(self._end.fileno())
-            self._fall_silent()
+            self._stop_sending()
             self._end.close()
-
-    def flush(self) -> None:
-        """Write what was gathered; what the socket does not take follows later."""
-        if self._is_open and not self._is_writing:
-            self._write()
 
     # --- out -----------------------------------------------------------------------------------------------------------
 
-    def _gathered(self) -> None:
+    def _write_gathered(self) -> None:
         self._is_gathering = False
         self.flush()
 
     def _write(self) -> None:
         self._unwritten = 0
+        outbox = self._outbox
         try:
-            while self._outbox:
-                self._write_some()
+            while outbox:
+                self._drop(self._end.sendmsg([outbox[at] for at in range(min(len(outbox), _MOST_PARTS_AT_ONCE))]))
         except (BlockingIOError, InterruptedError):
             if not self._is_writing:
                 self._is_writing = True
                 self._loop.add_writer(self._end.fileno(), self._write)
             return
         except OSError:
-            self._fall_silent()  # Nobody listens any more, but what they said before may still be to read.
+            self._stop_sending()  # The other end is closed, but what it sent before may still be unread.
             return
         if self._is_writing:
             self._is_writing = False
             self._loop.remove_writer(self._end.fileno())
 
-    def _fall_silent(self) -> None:
-        """Nothing is written from now on."""
-        self._is_heard = False
+    def _stop_sending(self) -> None:
+        self._can_send = False
         self._outbox.clear()
         if self._is_writing:
             self._is_writing = False
             self._loop.remove_writer(self._end.fileno())
-        while self._descriptors_out:
-            os.close(self._descriptors_out.popleft()[1])
-
-    def _write_some(self) -> None:
-        outbox = self._outbox
-        if self._descriptors_out and self._descriptors_out[0][0] == 0:
-            travelling = self._descriptors_out[0][1]
-            sent = socket.send_fds(self._end, [outbox[0]], [travelling])
-            self._descriptors_out.popleft()
-            os.close(travelling)
-        else:
-            most = min(len(outbox), _MOST_FRAMES_AT_ONCE)
-            if self._descriptors_out:
-                most = min(most, self._descriptors_out[0][0])
-            sent = self._end.sendmsg([outbox[at] for at in range(most)])
-        self._drop(sent)
 
     def _drop(self, sent: int) -> None:
-        dropped = 0
         outbox = self._outbox
         while sent:
             head = outbox[0]
             if sent < len(head):
                 outbox[0] = memoryview(head)[sent:]
-                break
+                return
             sent -= len(head)
             outbox.popleft()
-            dropped += 1
-        if self._descriptors_out and dropped:
-            self._descriptors_out = deque((at - dropped, travelling) for at, travelling in self._descriptors_out)
 
     # --- in ------------------------------------------------------------------------------------------------------------
 
     def _readable(self) -> None:
-        inbox, before = self._inbox, self._filled
-        with memoryview(inbox) as view, view[before:] as room:
+        inbox = self._inbox
+        with memoryview(inbox) as view, view[self._filled :] as room:
             try:
-                size, ancillary, _, _ = self._end.recvmsg_into([room], _ANCILLARY_SPACE)
+                size = self._end.recv_into(room)
             except (BlockingIOError, InterruptedError):
                 return
             except OSError:
-                size, ancillary = 0, []
-        for level, kind, data in ancillary:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                self._take_descriptors(data)
+                size = 0
         if not size:
             self._lost()
             return
@@ -235,11 +210,6 @@ class Channel(Generic[Incoming]):
         self._hand_over()
         if was_full and (self._filled == len(inbox) or len(inbox) < _READ_SIZE):
             inbox += bytes(len(inbox))
-
-    def _take_descriptors(self, data: bytes) -> None:
-        descriptors = array.array("i")
-        descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
-        self._descriptors_in.extend(descriptors)
 
     def _hand_over(self) -> None:
         inbox = self._inbox
@@ -251,7 +221,9 @@ class Channel(Generic[Incoming]):
                     break
                 message = self._decode(view[at + 4 : at + 4 + size])
                 at += 4 + size
-                self._received(message, size)
+                self.frame_size = size
+                for handler in self._handlers[type(message)]:
+                    handler(message)
             if at:
                 view[: end - at] = view[at:end]
         self._filled = end - at
@@ -260,6 +232,6 @@ class Channel(Generic[Incoming]):
 
     def _lost(self) -> None:
         if self._is_open:
-            self._fall_silent()
+            self._stop_sending()
             self.close()
             self._closed()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 from isal import isal_zlib
 
-from parcahyd.core.records import PageRecord, Place
-from parcahyd.rules.brief import ENOUGH, brief
+from parcahyd.core.records import PageRecord
+from parcahyd.rules.brief import brief
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.similarity import NO_SIMILARITY, similarity
@@ -17,7 +17,6 @@ from parcahyd.storage.packed import PackedPage, PackedRegion
 
 __all__ = [
     "Glance",
-    "Window",
     "compress",
     "compress_table",
     "glance",
@@ -26,20 +25,8 @@ __all__ = [
     "pack_regions",
 ]
 
-Body = bytes | memoryview
-"""A document's bytes, or a view of them where they lie. Nothing keeps a view."""
-
 _QUICK = 1
 """The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
-
-
-class Window(Protocol):
-    """Where pages are seen that lie on a shelf."""
-
-    def at(self, place: Place) -> memoryview: ...
-
-    def clear(self, place: Place) -> None:
-        """It is not read any more."""
 
 
 class Glance(NamedTuple):
@@ -50,16 +37,15 @@ class Glance(NamedTuple):
     similarity: int | None = None
 
 
-def glance(page: PageRecord, body: Body, is_brief: bool, is_similar: bool) -> Glance:
+def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
     """As much as is wanted of it; a summary knows better."""
     if not is_html(page.media_type) or page.redirect or page.reason:
         return Glance(page.title, page.language, NO_SIMILARITY)
     is_brief = is_brief and not page.summary
     if not is_brief and not is_similar:
         return Glance(page.title, page.language)
-    text = body if isinstance(body, bytes) else bytes(body if is_similar else body[:ENOUGH])
-    title, language = brief(text, page.charset) if is_brief else (page.title, page.language)
-    return Glance(title, language, similarity(text) if is_similar else None)
+    title, language = brief(page.body, page.charset) if is_brief else (page.title, page.language)
+    return Glance(title, language, similarity(page.body) if is_similar else None)
 
 
 def pack(
@@ -68,21 +54,17 @@ def pack(
     keep_links: bool,
     seen: Glance = Glance(),  # noqa: B008 (immutable)
     is_eager: bool = False,
-    body: Body | None = None,
 ) -> PackedPage:
-    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads.
-
-    `body` is the document where it is not in the page.
-    """
-    body = page.body if body is None else body
-    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=(), place=None)
+    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
+    body = page.body
+    bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=())
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(body)
     table = compress_table(page.links) if keep_links and page.links else b""
     summary = compress(page.summary, level) if page.summary else b""
     packed = PackedPage(bare, mark.df, mark.sha256, len(body), compress(body, level), table, summary, *seen)
-    return _in_parts(packed, page, bytes(body), level, is_eager) if page.regions else packed
+    return _in_parts(packed, page, body, level, is_eager) if page.regions else packed
 
 
 def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, level: int, is_eager: bool) -> PackedPage:
@@ -113,7 +95,6 @@ def pack_regions(regions: Sequence[tuple[str, int, bytes]], level: int) -> tuple
 
 def pack_all(
     pages: list[PageRecord],
-    window: Window,
     level: int,
     keep_links: bool,
     is_brief: bool = True,
@@ -122,26 +103,15 @@ def pack_all(
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
 
-    Those that lie on a shelf are packed where they lie, and their places cleared, one by one.
-
     What holds the interpreter lock is done for all of them first: threads that take it from each other lose more time than
     they work.
     """
-    bodies: list[Body] = [page.body if page.place is None else window.at(page.place) for page in pages]
-    seen = [glance(page, body, is_brief, is_similar) for page, body in zip(pages, bodies, strict=True)]
+    seen = [glance(page, is_brief, is_similar) for page in pages]
     pages.reverse()
-    bodies.reverse()
-    packed = []
-    for one in seen:
-        page, body = pages.pop(), bodies.pop()
-        packed.append(pack(page, level, keep_links, one, is_eager, body))
-        if page.place is not None and isinstance(body, memoryview):
-            body.release()  # Whoever kept it does not read what is written there next.
-            window.clear(page.place)
-    return packed
+    return [pack(pages.pop(), level, keep_links, one, is_eager) for one in seen]
 
 
-def compress(content: Body, level: int) -> bytes:
+def compress(content: bytes, level: int) -> bytes:
     """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
     if level == _QUICK:
         return isal_zlib.compress(content, 1)

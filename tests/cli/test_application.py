@@ -25,8 +25,8 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
     return replace
 
 
-def _raising(error: BaseException) -> Callable[[], None]:
-    def function() -> None:
+def _raising(error: BaseException) -> Callable[..., None]:
+    def function(*_: object, **__: object) -> None:
         raise error
 
     return function
@@ -121,19 +121,9 @@ def test_a_full_disk_is_one_line() -> None:
     assert done.stderr.startswith("parcahyd: the output could not be written: ")
 
 
-def test_an_interrupt_while_a_crawl_is_loaded_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parcahyd.cli._nursery", lambda _: _raising(KeyboardInterrupt())())
+def test_an_interrupt_before_a_crawl_runs_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parcahyd.topology.crawl", _raising(KeyboardInterrupt()))
     assert main(["run"]) == 130
-
-
-def test_a_mistake_in_a_crawls_command_line_leaves_no_child_and_garbage_collected() -> None:
-    program = (
-        "import gc, os\nfrom parcahyd.cli import main\nassert main(['run', '--interval', 'often']) == 2 and gc.isenabled()\n"
-        "try: os.waitpid(-1, os.WNOHANG)\n"
-        "except ChildProcessError: print('alone')"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout == "alone\n", done.stderr
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

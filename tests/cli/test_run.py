@@ -9,7 +9,6 @@ from parcahyd.cli import main
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import CrawlBusy
 from parcahyd.core.progress import Observer, Progress, RunSummary
-from parcahyd.runtime.nursery import Nursery
 
 from .conftest import Crawl
 
@@ -25,10 +24,7 @@ class FakeTopology:
         self.mistake = mistake
         self.asked: list[tuple[Configuration, tuple[str, ...], bool]] = []
 
-    def __call__(
-        self, configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer, nursery: Nursery | None
-    ) -> int:
-        assert nursery is not None
+    def __call__(self, configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
         self.asked.append((configuration, tuple(seeds), forever))
         if self.mistake is not None:
             raise self.mistake

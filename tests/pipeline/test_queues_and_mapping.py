@@ -45,7 +45,11 @@ def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
         source.put(pair(site))
     manager.run()
     assert [len(one) for one in sets] == [3, 3]
-    manager.finished(3)
+    for _ in sets[0]:
+        manager.delivered()
+    manager.run()
+    assert len(sets) == 2  # Its set is delivered, but the mapper does not say yet that it is hungry.
+    manager.hungry()
     manager.run()
     assert [len(one) for one in sets] == [3, 3, 3]
 
@@ -70,7 +74,8 @@ def test_mapping_stops_while_the_resolved_queue_could_overflow() -> None:
     assert sum(len(one) for one in sets) == 4
     for one in sets[0]:
         target.put(ResolvedPair(one, ("a",), 0.0))
-    manager.finished(3)
+        manager.delivered()
+    manager.hungry()
     manager.run()
     assert sum(len(one) for one in sets) == 4
     target.take_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.core.messages import LeaseRequest, Leases
+from parcahyd.core.messages import Committed, LeaseRequest, Leases
 from parcahyd.core.records import DueUrl, Pair
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.url_dispatcher import UrlDispatcher
@@ -45,6 +45,10 @@ def pair(visit: int, known: bytes = b"") -> Pair:
     return Pair(visit, visit, "http", f"h{visit}.example", 80, (DueUrl(1, "/"),), known=known)
 
 
+def committed(*released: int, new_work: bool = False) -> Committed:
+    return Committed(released, new_work, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+
+
 def test_asks_once_and_fills_the_queue() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
@@ -70,7 +74,7 @@ def test_a_heavy_load_on_its_way_stops_further_questions() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
     bench.dispatcher.leases(Leases((pair(1, known=bytes(64 * 1024 * 1024)),), None))
-    bench.dispatcher.changed()
+    bench.dispatcher.committed(committed(new_work=True))
     assert len(bench.asked) == 1
     bench.dispatcher.handed_over(1)
     bench.dispatcher.dispatch()
@@ -83,7 +87,7 @@ def test_the_run_is_over_when_nothing_is_open_and_nothing_falls_due_soon() -> No
     assert not bench.dispatcher.is_over()
     bench.dispatcher.leases(Leases((pair(1),), 1100.0))
     assert not bench.dispatcher.is_over()
-    bench.dispatcher.released(1)
+    bench.dispatcher.committed(committed(1))
     assert bench.dispatcher.is_over()
 
 
@@ -101,7 +105,7 @@ def test_a_retry_that_falls_due_soon_is_waited_for() -> None:
 def test_news_that_comes_while_a_question_is_open_is_not_forgotten() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
-    bench.dispatcher.changed()
+    bench.dispatcher.committed(committed(new_work=True))
     bench.dispatcher.leases(Leases((), None))
     assert len(bench.asked) == 2
 
@@ -121,5 +125,5 @@ def test_stopping_ends_once_everything_is_released() -> None:
     bench.dispatcher.leases(Leases((pair(1),), None))
     bench.dispatcher.stop()
     assert not bench.dispatcher.is_over()
-    bench.dispatcher.released(1)
+    bench.dispatcher.committed(committed(1))
     assert bench.dispatcher.is_over()

@@ -46,7 +46,7 @@ def pair(host: str, addresses: tuple[str, ...] = (), expire: float = 0.0, tries:
 
 
 def mapped(one: Pair, names: Names, *allowed: str) -> ResolvedPair:
-    return UrlMapper(names, AddressPolicy(allowed), Clock()).map([one])[0]
+    return UrlMapper(names, AddressPolicy(allowed), Clock()).map(one)
 
 
 def test_a_blank_address_is_filled_in_and_holds_for_its_ttl() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,18 +16,16 @@ from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord, PageRecord
-from parcahyd.processes.crates import Packers, Prepared
 from parcahyd.processes.database_thread import DatabaseThread
+from parcahyd.processes.packing_threads import BufferedItem, PackingThreads
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.runtime.lean_loop import LeanLoop
-from parcahyd.runtime.shelf import Window
 from parcahyd.storage.store import Store
 from parcahyd.testing import FakeClock
 
 
 @pytest.fixture
-def loop() -> Iterator[LeanLoop]:
-    made = LeanLoop()
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    made = asyncio.new_event_loop()
     yield made
     made.close()
 
@@ -34,7 +33,7 @@ def loop() -> Iterator[LeanLoop]:
 class Answers:
     """Takes answers on the loop, and stops it when as many have come as were waited for."""
 
-    def __init__(self, loop: LeanLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._missing = 0
         self._taken: list[Any] = []
@@ -51,7 +50,7 @@ class Answers:
         return self._taken
 
 
-def test_results_and_mistakes_come_back_on_the_loop_in_order(loop: LeanLoop) -> None:
+def test_results_and_mistakes_come_back_on_the_loop_in_order(loop: asyncio.AbstractEventLoop) -> None:
     thread, answers = DatabaseThread(loop, FakeClock()), Answers(loop)
     mistake = ValueError("a mistake")
 
@@ -63,16 +62,18 @@ def test_results_and_mistakes_come_back_on_the_loop_in_order(loop: LeanLoop) -> 
     assert answers.wait(2) == [(7, None), (None, mistake)]
 
 
-def test_a_database_that_is_not_open_is_an_answer(loop: LeanLoop) -> None:
+def test_a_database_that_is_not_open_is_an_answer(loop: asyncio.AbstractEventLoop) -> None:
     thread, answers = DatabaseThread(loop, FakeClock()), Answers(loop)
-    thread.write(BufferQueue.EXTERN, [Prepared(ExternRecord(1, 1, ("http://b.example/",)))], answers.take)
+    thread.write(BufferQueue.EXTERN, [BufferedItem(ExternRecord(1, 1, ("http://b.example/",)))], answers.take)
     thread.release([], [1], answers.take)
     assert [type(answer) for answer in answers.wait(2)] == [StoreFailed, StoreFailed]
 
 
-def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(loop: LeanLoop, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(
+    loop: asyncio.AbstractEventLoop, tmp_path: Path
+) -> None:
     clock = FakeClock()
-    thread, packers, answers = DatabaseThread(loop, clock), Packers(clock), Answers(loop)
+    thread, packers, answers = DatabaseThread(loop, clock), PackingThreads(WorkConf()), Answers(loop)
 
     def open_store() -> tuple[int, int]:
         thread.store = store = Store.open(f"sqlite:///{tmp_path / 'crawl.db'}")
@@ -86,9 +87,9 @@ def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(lo
     ((visit, site), _) = answers.wait(1)[0]
     page = PageRecord(visit, site, key_of("/"), "/", 0, 0, True, clock.now(), 200, "192.0.2.1", b"", body=b"<p>")
     poison = packers.prepare(page)
-    packers.pack(Window(), WorkConf())
+    packers.pack()
     thread.write_poison(BufferQueue.DOC, poison, answers.take)
-    thread.write_poison(BufferQueue.EXTERN, Prepared(ExternRecord(visit, 1, ("http://b.example/",))), answers.take)
+    thread.write_poison(BufferQueue.EXTERN, BufferedItem(ExternRecord(visit, 1, ("http://b.example/",))), answers.take)
     thread.call(lambda: thread.opened().close(), answers.take)
     failed, given_up, _ = answers.wait(3)[1:]
     assert (failed, given_up) == (Written(), Written())

@@ -1,26 +1,31 @@
-"""Channels between real sockets: frames of every size arrive whole and in order, sockets travel, an end is noticed."""
+"""Channels between real sockets: frames of every size arrive whole and in order, an end is noticed, listeners are private."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from parcahyd.core.event_loop import EventLoop
-from parcahyd.runtime.channel import Channel, socket_pair
-from parcahyd.runtime.lean_loop import LeanLoop
-
-MakeLoop = Callable[[], EventLoop]
-LOOPS: list[MakeLoop] = [LeanLoop, asyncio.new_event_loop]
+from parcahyd.runtime.channel import Channel, Listener, connect, socket_pair
 
 
-def spin(loop: EventLoop, is_over: Callable[[], bool]) -> None:
-    """Run until it is over, or for twenty seconds."""
-    end = loop.time() + 20
+class Blob(msgspec.Struct, tag=True):
+    content: bytes
+
+
+class Word(msgspec.Struct, tag=True):
+    text: str
+
+
+def spin(loop: asyncio.AbstractEventLoop, is_over: Callable[[], bool]) -> None:
+    """Run the loop until it is over; two minutes mean that it never will be."""
+    end = loop.time() + 120
 
     def look() -> None:
         if is_over() or loop.time() > end:
@@ -33,30 +38,27 @@ def spin(loop: EventLoop, is_over: Callable[[], bool]) -> None:
     assert is_over()
 
 
-@pytest.fixture(params=LOOPS)
-def ends(request: pytest.FixtureRequest) -> Ends:
-    return Ends(request.param)
-
-
 class Ends:
     """Two channels on one loop."""
 
-    def __init__(self, make_loop: MakeLoop) -> None:
-        self.loop = make_loop()
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
         self.received: list[object] = []
         self.sizes: list[int] = []
+        self.rests = 0
         self.closed = 0
         here, there = socket_pair()
-        decoder: msgspec.msgpack.Decoder[object] = msgspec.msgpack.Decoder()
-        self.near: Channel[object] = Channel(here, self.loop, decoder, self._ignore, lambda: None)
-        self.far: Channel[object] = Channel(there, self.loop, decoder, self._take, self._close)
+        self.near = Channel(here, self.loop, Blob | Word, lambda: None)
+        self.far = Channel(there, self.loop, Blob | Word, self._close, self._rest)
+        self.far.on(Blob, self._take)
+        self.far.on(Word, self._take)
 
-    def _ignore(self, message: object, _size: int) -> None:
-        raise AssertionError(f"nothing was sent this way: {message!r}")
-
-    def _take(self, message: object, size: int) -> None:
+    def _take(self, message: Blob | Word) -> None:
         self.received.append(message)
-        self.sizes.append(size)
+        self.sizes.append(self.far.frame_size)
+
+    def _rest(self) -> None:
+        self.rests += 1
 
     def _close(self) -> None:
         self.closed += 1
@@ -64,117 +66,71 @@ class Ends:
     def run_until(self, count: int) -> None:
         spin(self.loop, lambda: len(self.received) >= count or self.closed > 0)
 
-    def end(self) -> None:
-        self.near.close()
-        self.far.close()
-        self.loop.close()
+
+@pytest.fixture
+def ends() -> Iterator[Ends]:
+    made = Ends()
+    yield made
+    made.near.close()
+    made.far.close()
+    made.loop.close()
 
 
 def test_frames_arrive_whole_and_in_order_whatever_their_size(ends: Ends) -> None:
-    messages = [os.urandom(size) for size in (0, 1, 5, 4096, 300_000, 3_000_000, 7, 65_536)] * 3
-    sizes = [ends.near.send(message) for message in messages]
+    messages = [Blob(os.urandom(size)) for size in (0, 1, 5, 4096, 300_000, 3_000_000, 7, 65_536)] * 3
+    sizes = [ends.near.send_counted(message) for message in messages]
     ends.run_until(len(messages))
     assert ends.received == messages
     assert ends.sizes == sizes
-    assert ends.near.is_flushed
-    ends.end()
+    assert 0 < ends.rests <= len(messages)
 
 
-def test_a_socket_travels_with_its_message_among_others(ends: Ends) -> None:
-    kept, given = socket.socketpair()
-    ends.near.send(b"x" * 2_000_000)  # More than the socket takes at once: the next frames wait their turn.
-    ends.near.send_socket("with a socket", given)
-    ends.near.send("after")
-    ends.run_until(3)
-    assert ends.received[1:] == ["with a socket", "after"]
-    arrived = ends.far.take_socket()
-    arrived.sendall(b"hello")
-    assert kept.recv(5) == b"hello"
-    arrived.close()
-    kept.close()
-    ends.end()
-
-
-def test_an_open_file_travels_and_stays_open_where_nobody_takes_it(ends: Ends) -> None:
-    read, write = os.pipe()
-    ends.near.send_descriptor("first", write)
-    ends.near.send("second")
+def test_every_handler_of_a_kind_gets_its_messages_in_the_order_of_the_handlers(ends: Ends) -> None:
+    taken: list[str] = []
+    ends.far.on(Word, lambda word: taken.append(f"second {word.text}"))
+    ends.near.send(Blob(b"x"))
+    ends.near.send(Word("a"))
     ends.run_until(2)
-    os.set_blocking(read, False)
-    with pytest.raises(BlockingIOError):  # Somebody could still write.
-        os.read(read, 1)
-    os.close(ends.far.take_descriptor())
-    assert os.read(read, 1) == b""
-    os.close(read)
-    ends.end()
-
-
-def test_an_open_file_that_cannot_be_sent_any_more_is_closed(ends: Ends) -> None:
-    read, write = os.pipe()
-    ends.near.send(b"x" * 4_000_000)
-    ends.near.send_descriptor("never", write)
-    ends.near.close()
-    assert os.read(read, 1) == b""
-    os.close(read)
-    ends.end()
+    assert ends.received == [Blob(b"x"), Word("a")]
+    assert taken == ["second a"]
 
 
 def test_the_other_end_closing_is_told_once_after_everything_was_handed_over(ends: Ends) -> None:
-    ends.near.send("last words")
+    ends.near.send(Word("last words"))
     ends.near.close()
-    ends.run_until(2)
-    assert ends.received == ["last words"]
+    spin(ends.loop, lambda: ends.closed > 0)
+    assert ends.received == [Word("last words")]
+    ends.far.send(Word("to a closed end"))
+    ends.far.flush()
     assert ends.closed == 1
-    assert not ends.far.is_open
-    ends.far.send("to nobody")
-    ends.end()
 
 
-def test_nothing_of_a_dead_process_is_lost_when_somebody_writes_to_it_before_all_is_read(ends: Ends) -> None:
-    """A worker that was killed may have told of its last pages, and be granted credit before they are read."""
-    messages = [os.urandom(50_000) for _ in range(8)]
+def test_nothing_of_a_dead_process_is_lost_when_it_is_written_to_before_all_is_read(ends: Ends) -> None:
+    """A worker that was killed may have sent its last pages, and be granted credit before they are read."""
+    messages = [Blob(os.urandom(50_000)) for _ in range(8)]
     for message in messages:
         ends.near.send(message)
-    ends.near.flush()
-    assert ends.near.is_flushed
     ends.near.close()
-    ends.far.send("is anybody there?")
+    ends.far.send(Word("is anybody there?"))
     ends.far.flush()
-    ends.far.send("hello?")
-    reading, writing = os.pipe()
-    ends.far.send_descriptor("take this", writing)
+    ends.far.send(Word("hello?"))
     spin(ends.loop, lambda: ends.closed > 0)
     assert ends.received == messages
     assert ends.closed == 1
-    assert os.read(reading, 1) == b"", "the file that nobody got is closed"
-    os.close(reading)
-    ends.end()
 
 
-@pytest.mark.parametrize("make_loop", LOOPS)
-def test_a_channel_that_moves_to_another_loop_loses_nothing(make_loop: MakeLoop) -> None:
-    ends = Ends(LeanLoop)
-    before, after = ends.loop, make_loop()
-    ends.near.send("before")
-    ends.near.move_to(after)
-    ends.far.move_to(after)
-    ends.near.send("after")
-    ends.loop = after
-    ends.run_until(2)
-    assert ends.received == ["before", "after"]
-    ends.end()
-    before.close()
-
-
-def test_a_channel_that_is_writing_goes_on_writing_on_another_loop() -> None:
-    ends = Ends(LeanLoop)
-    before, after = ends.loop, LeanLoop()
-    ends.near.send(b"x" * 4_000_000)
-    assert not ends.near.is_flushed
-    ends.near.move_to(after)
-    ends.far.move_to(after)
-    ends.loop = after
-    ends.run_until(1)
-    assert ends.near.is_flushed
-    ends.end()
-    before.close()
+def test_a_listener_accepts_in_a_folder_of_its_own_and_leaves_nothing() -> None:
+    loop = asyncio.new_event_loop()
+    accepted: list[socket.socket] = []
+    listener = Listener(loop, accepted.append)
+    folder = Path(listener.address).parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    with connect(listener.address) as first, connect(listener.address) as second:
+        spin(loop, lambda: len(accepted) == 2)
+        for there, here in zip((first, second), accepted, strict=True):
+            there.sendall(b"hello")
+            assert here.recv(5) == b"hello"
+            here.close()
+    listener.close()
+    assert not folder.exists()
+    loop.close()

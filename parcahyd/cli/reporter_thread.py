@@ -1,4 +1,4 @@
-"""A run's observer that works on a thread of its own, so that a slow or stopped terminal never holds up the crawl."""
+"""A run's observer that works on a thread of its own, so that a slow or stopped terminal never delays the crawl."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Protocol
 
 from parcahyd.core.progress import Progress, RunSummary
 
-__all__ = ["BesideTheLoop", "Reporter"]
+__all__ = ["NullReporter", "Reporter", "ReporterThread"]
 
 
 class Reporter(Protocol):
-    """What tells the user how a run goes; `close` is called in any case, also when the run never began."""
+    """Shows the user how a run goes; `close` is called in any case, also when the run never began."""
 
     def progress(self, snapshot: Progress) -> None: ...
 
@@ -21,7 +21,20 @@ class Reporter(Protocol):
     def close(self) -> None: ...
 
 
-class BesideTheLoop:
+class NullReporter:
+    """Shows nothing: `--quiet`."""
+
+    def progress(self, snapshot: Progress) -> None:
+        """Nothing."""
+
+    def finished(self, summary: RunSummary) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+class ReporterThread:
     """Hands snapshots to a reporter, always the newest; those that came while it was busy are dropped.
 
     When the output is gone (a closed pipe, a closed terminal) the reporter is given up and the crawl goes on.
@@ -33,32 +46,25 @@ class BesideTheLoop:
         self._snapshot: Progress | None = None
         self._summary: RunSummary | None = None
         self._closing = False
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._work, name="reporter", daemon=True)
+        self._thread.start()
 
     def progress(self, snapshot: Progress) -> None:
         with self._changed:
             self._snapshot = snapshot
-            self._wake()
+            self._changed.notify()
 
     def finished(self, summary: RunSummary) -> None:
         with self._changed:
             self._summary = summary
-            self._wake()
+            self._changed.notify()
 
     def close(self) -> None:
         """Wait until everything that was handed in has been told."""
         with self._changed:
             self._closing = True
-            thread = self._wake()
-        thread.join()
-
-    def _wake(self) -> threading.Thread:
-        """The thread begins with the first thing to tell: until then the process is free of threads and can be copied."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="reporter", daemon=True)
-            self._thread.start()
-        self._changed.notify()
-        return self._thread
+            self._changed.notify()
+        self._thread.join()
 
     def _work(self) -> None:
         try:

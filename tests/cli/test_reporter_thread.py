@@ -4,7 +4,7 @@ import threading
 
 import msgspec
 
-from parcahyd.cli.beside_the_loop import BesideTheLoop
+from parcahyd.cli.reporter_thread import ReporterThread
 from parcahyd.core.progress import Progress, RunSummary
 
 SNAPSHOT = Progress(0.0, 0, 0, 0, 0, 0, 0, {}, 0.0, 0, 0, 0, 0, 0, ())
@@ -40,7 +40,7 @@ def _at(stored: int) -> Progress:
 
 def test_a_stopped_terminal_holds_up_nobody_and_misses_the_old_snapshots() -> None:
     reporter = Recording()
-    observer = BesideTheLoop(reporter)
+    observer = ReporterThread(reporter)
     observer.progress(_at(1))
     reporter.entered.wait()
     for stored in range(2, 100):
@@ -55,7 +55,7 @@ def test_a_stopped_terminal_holds_up_nobody_and_misses_the_old_snapshots() -> No
 def test_a_lost_output_ends_the_telling_not_the_run() -> None:
     reporter = Recording(failing=True)
     reporter.go.set()
-    observer = BesideTheLoop(reporter)
+    observer = ReporterThread(reporter)
     observer.progress(_at(1))
     observer.finished(SUMMARY)
     observer.close()
@@ -64,5 +64,5 @@ def test_a_lost_output_ends_the_telling_not_the_run() -> None:
 
 def test_a_run_that_never_began_is_closed_too() -> None:
     reporter = Recording()
-    BesideTheLoop(reporter).close()
+    ReporterThread(reporter).close()
     assert reporter.told == ["closed"]

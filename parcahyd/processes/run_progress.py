@@ -1,44 +1,50 @@
-"""The chronicle of a run: what was committed, asked and noted so far, told to whoever watches."""
+"""The progress of a run: counts and notices so far, handed to the observer."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING
 
-from parcahyd.core.messages import Committed, Finished
+from parcahyd.core.messages import Committed, Finished, RequestProcessed
 from parcahyd.core.ports import Clock
 from parcahyd.core.progress import Observer, Progress, RunSummary, WorkerProgress
 
 if TYPE_CHECKING:
-    from parcahyd.processes.coordinator import CoordinatorBoxes
+    from parcahyd.topology import CoordinatorBoxes
 
-__all__ = ["Chronicle"]
+__all__ = ["RunProgress"]
 
 _NOTES_KEPT = 20
 
 
-class Chronicle:
-    """Keeps the run's counts and the last sentences about what went wrong, and tells the observer."""
+class RunProgress:
+    """Keeps the run's counts and the last sentences about what went wrong, and reports them to the observer."""
 
     def __init__(self, clock: Clock, observer: Observer) -> None:
-        self.committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+        self._committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
         self.requests = 0
         self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
         self._clock = clock
         self._observer = observer
         self._started = clock.monotonic()
-        self._last_told = self._started, 0
+        self._last_report = self._started, 0
+
+    def set_committed(self, message: Committed) -> None:
+        self._committed = message
+
+    def count_requests(self, message: RequestProcessed) -> None:
+        self.requests += message.requests
 
     def note(self, sentence: str) -> None:
         self._notes.append(sentence)
 
-    def tell(self, phase: str, boxes: CoordinatorBoxes | None, workers: tuple[WorkerProgress, ...]) -> None:
+    def report(self, phase: str, boxes: CoordinatorBoxes | None, workers: tuple[WorkerProgress, ...]) -> None:
         """A snapshot of the run as it stands."""
         now = self._clock.monotonic()
-        committed = self.committed
+        committed = self._committed
         pages = committed.stored + committed.unchanged
-        before, pages_before = self._last_told
-        self._last_told = now, pages
+        before, pages_before = self._last_report
+        self._last_report = now, pages
         self._observer.progress(
             Progress(
                 seconds=now - self._started,
@@ -63,7 +69,7 @@ class Chronicle:
 
     def close(self, outcome: str, finished: Finished) -> None:
         """The summary, when the run's row is closed."""
-        committed = self.committed
+        committed = self._committed
         self._observer.finished(
             RunSummary(
                 outcome=outcome,
