@@ -1,8 +1,11 @@
-"""Which certificate authorities are trusted: the configured file, else the system's, else the bundled one."""
+"""Which certificate authorities are trusted: the configured file, else the system's, else the one of the package certifi."""
 
 from __future__ import annotations
 
 import os
+import ssl
+
+import certifi
 
 from parcahyd.core.errors import ConfigurationError
 
@@ -20,26 +23,14 @@ _SYSTEM_FILES = (
 
 
 def authorities_file(configured: str) -> str:
-    """The path of a PEM file; a configured one that cannot be read is the user's mistake, never replaced by another."""
+    """The path of a PEM file. A configured file that cannot be read is an error of the user, and never replaced by another."""
     if configured:
         if not os.access(configured, os.R_OK) or os.path.isdir(configured):
             raise ConfigurationError(
                 f'CaFile "{configured}" cannot be read', "name a readable PEM file, or leave CaFile empty for the system's"
             )
         return configured
-    for candidate in (os.environ.get("SSL_CERT_FILE"), *_SYSTEM_FILES):
+    for candidate in (os.environ.get("SSL_CERT_FILE"), *_SYSTEM_FILES, ssl.get_default_verify_paths().cafile):
         if candidate and os.access(candidate, os.R_OK):
             return candidate
-    return _of_the_interpreter()
-
-
-def _of_the_interpreter() -> str:
-    """Where OpenSSL was built to look, else the bundled one. Both take long to load, and few systems get here."""
-    import ssl
-
-    built_in = ssl.get_default_verify_paths().cafile
-    if built_in and os.access(built_in, os.R_OK):
-        return built_in
-    import certifi
-
     return certifi.where()

@@ -3,14 +3,13 @@
 The options are set once, when the handle is made; it only ever serves requests with the same ones.
 
 Behind a proxy the pin holds as well as it can: CONNECT (or SOCKS 5) names the pinned address, never a host name, for http as
-for https, so the address policy that ran before decides still. That the proxy connects to what it was asked for is believed.
+for https, so the address policy still decides. Nothing checks that the proxy connects to the address that it was given.
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
 
 import pycurl
 
@@ -32,10 +31,8 @@ class OptionedTransfer(Transfer):
 
     __slots__ = ("_jar", "_proxied", "_url")
 
-    def __init__(
-        self, conf: WorkConf, authorities: str, opening: Callable[[], None], options: RequestOptions, jar: CookieJar
-    ) -> None:
-        super().__init__(conf, authorities, opening)
+    def __init__(self, conf: WorkConf, authorities: str, options: RequestOptions, jar: CookieJar) -> None:
+        super().__init__(conf, authorities)
         self._jar = jar if options.cookies else None
         self._proxied = bool(options.proxy)
         self._url = ""
@@ -81,7 +78,6 @@ class OptionedTransfer(Transfer):
         if not self._proxied:
             return super()._open_socket(purpose, wanted)
         # The socket leads to the proxy, whose name is the user's own and is resolved by libcurl.
-        self._opening()
         return socket.socket(*wanted[:3])
 
     def _approve_peer(self, peer: str, local: str, peer_port: int, local_port: int) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import pycurl
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.net.patience import Pace
+from parcahyd.net.curl_errors import detail_of, fault_of, ftp_status_of
+from parcahyd.net.stall_timeout import Pace
 
 __all__ = ["Done", "Transfer", "Wanted", "final_headers"]
 
@@ -18,9 +19,6 @@ Wanted = tuple[int, int, int, tuple[str, int] | tuple[str, int, int, int]]
 """Family, kind, protocol and address of a socket, which libcurl asks for."""
 
 _BLANK_LINES = (b"\r\n", b"\n")
-
-# From 8.20.0 on MAXFILESIZE counts the decoded body, too.
-_LIMITS_DECODED: bool = pycurl.version_info()[2] >= 0x081400
 
 # libcurl's numbers for what the server answered in.
 _PROTOCOLS = {
@@ -39,8 +37,6 @@ class Transfer:
 
     Two guards keep it to the pinned address beside CONNECT_TO: a socket to another address is never opened, and a request
     is never sent over a connection, new or kept alive, whose peer is another one.
-
-    `opening` is called before every new socket.
     """
 
     __slots__ = (
@@ -51,27 +47,24 @@ class Transfer:
         "_is_ftp",
         "_lines",
         "_max_bytes",
-        "_opening",
         "_peer",
         "_pin",
         "_pipewait",
         "_port",
         "_size",
         "_too_large",
-        "_waits",
         "curl",
         "done",
         "pace",
         "pool",
     )
 
-    def __init__(self, conf: WorkConf, authorities: str, opening: Callable[[], None]) -> None:
+    def __init__(self, conf: WorkConf, authorities: str) -> None:
         self.curl = pycurl.Curl()
         self.done: Done = _nobody
         self.pace: Pace | None = None
         self.pool: list[Transfer] = []
         """Where it waits for its next request."""
-        self._opening = opening
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._size = 0
@@ -87,7 +80,6 @@ class Transfer:
         # Waiting for the first connection to learn that it speaks HTTP/2 lets 32 requests share one instead of opening 32. It
         # delays the first requests to a server that does not, and is pointless for plain http and for one request at a time.
         self._pipewait = conf.HostConnections > 1 or any((rule.Connections or 1) > 1 for rule in conf.Host)
-        self._waits = False
         self._set_constants(conf, authorities)
 
     def _set_constants(self, conf: WorkConf, authorities: str) -> None:
@@ -114,6 +106,7 @@ class Transfer:
         set_option(pycurl.HEADERFUNCTION, self._lines.append)
         set_option(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         set_option(pycurl.PREREQFUNCTION, self._approve_peer)
+        set_option(pycurl.WRITEFUNCTION, self._take)
 
     def begin(self, request: DownloadRequest, done: Done) -> None:
         """Arm the handle; ValueError, TypeError or pycurl.error where the request cannot be put on the wire."""
@@ -129,14 +122,13 @@ class Transfer:
         if request.max_bytes != self._max_bytes or request.cut != self._cut:
             self._set_limit(request.max_bytes, request.cut)
         self._is_ftp = url.startswith("ftp:")
-        if self._pipewait and self._waits != url.startswith("https:"):
-            self._waits = not self._waits
-            curl.setopt(pycurl.PIPEWAIT, self._waits)
+        if self._pipewait:
+            curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
         self.done = done
         self.pace = None
 
     def finish(self, number: int, text: str) -> DownloadResult:
-        """What came of it, `number` being libcurl's; the handle is empty afterwards and can begin again."""
+        """The result, `number` and `text` being libcurl's error; the handle is empty afterwards and can begin again."""
         if self._too_large and self._cut:
             number = 0
         elif self._too_large:
@@ -185,9 +177,8 @@ class Transfer:
 
     def _set_limit(self, max_bytes: int, cut: bool) -> None:
         self._max_bytes = -1
-        limit = 0 if cut else max_bytes  # libcurl's 0 is no limit.
-        self.curl.setopt(pycurl.MAXFILESIZE_LARGE, limit)
-        self.curl.setopt(pycurl.WRITEFUNCTION, self._chunks.append if limit and _LIMITS_DECODED else self._take)
+        # A body whose announced length is too much ends before its first byte; `_take` counts the others. 0 is no limit.
+        self.curl.setopt(pycurl.MAXFILESIZE_LARGE, 0 if cut else max_bytes)
         self._max_bytes, self._cut = max_bytes, cut
 
     def _take(self, chunk: bytes) -> int | None:
@@ -208,7 +199,6 @@ class Transfer:
             self._peer = address
             refused: int = pycurl.SOCKET_BAD
             return refused
-        self._opening()
         return socket.socket(family, kind, protocol)
 
     def _approve_peer(self, peer: str, _local: str, _peer_port: int, _local_port: int) -> int:
@@ -241,8 +231,6 @@ class Transfer:
         )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
-        from parcahyd.net.curl_faults import ftp_status_of
-
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
         if not status:
             return self._fault(number, text)
@@ -252,8 +240,6 @@ class Transfer:
         return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def _fault(self, number: int, text: str) -> DownloadResult:
-        from parcahyd.net.curl_faults import detail_of, fault_of  # Not before something fails.
-
         return self._failure(fault_of(number, text), detail_of(number, text))
 
     def _failure(self, fault: DownloadFault, detail: str) -> DownloadResult:
@@ -263,41 +249,12 @@ class Transfer:
         return DownloadResult(peer=self._peer, fault=fault, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
 
-class _KnownLines(dict[bytes, tuple[str, str] | None]):
-    """Header lines of answers before, as name and value: most come with every answer. None for what is no whole header."""
-
-    def __missing__(self, line: bytes) -> tuple[str, str] | None:
-        if line in _BLANK_LINES or line[0] in b" \t" or line.startswith(b"HTTP/"):
-            return None
-        name, _, value = line.decode("latin-1").partition(":")
-        header = (name, value.strip())
-        if len(line) <= _LONGEST_KNOWN:
-            if len(self) >= _MOST_KNOWN:
-                self.clear()
-            self[line] = header
-        return header
-
-
-_LONGEST_KNOWN = 200
-_MOST_KNOWN = 2000
-_known_lines = _KnownLines()
-
-
-def final_headers(lines: Sequence[bytes]) -> Sequence[tuple[str, str]] | None:
+def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
     """The headers of the last answer among a transfer's header lines, without the trailers that may follow its body.
 
-    None where they are not complete.
+    None where they are not complete. Interim answers (RFC 9110, section 15.2) come first, each with its own status line and
+    blank line. A folded header continues in lines that begin with a blank.
     """
-    if len(lines) > 1 and lines[0].startswith(b"HTTP/") and lines[-1] in _BLANK_LINES:
-        headers = [header for header in map(_known_lines.__getitem__, lines[1:-1]) if header is not None]
-        if len(headers) == len(lines) - 2:
-            return headers
-    return _headers_among(lines)
-
-
-def _headers_among(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
-    """The same, whatever stands among them: folded headers, trailers, and interim answers (RFC 9110, section 15.2), which come
-    first, each with its own status line and blank line."""
     headers: list[tuple[str, str]] = []
     block_over = True
     for line in lines:
@@ -329,7 +286,7 @@ def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:
 
 
 def _nobody(_result: DownloadResult) -> None:
-    """Who is told while no request is under way."""
+    """Stands for `done` while no request is under way."""
 
 
 def _milliseconds(seconds: float) -> int:

@@ -10,9 +10,9 @@ body being the server's listing; what the server does not have is a 404.
 
 from __future__ import annotations
 
+import asyncio
 import resource
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pycurl
 
@@ -20,13 +20,11 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.certificate_authorities import authorities_file
+from parcahyd.net.cookie_jar import CookieJar
+from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
 from parcahyd.net.curl_transfer import Done, Transfer
-from parcahyd.net.patience import Patience
-
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop, Timer
-    from parcahyd.net.cookie_jar import CookieJar
+from parcahyd.net.stall_timeout import StallTimeout
 
 __all__ = ["CurlDownloader"]
 
@@ -47,8 +45,8 @@ class CurlDownloader:
     def __init__(
         self,
         conf: WorkConf,
-        loop: EventLoop,
-        sockets: Callable[[EventLoop, Ready], Sockets] = watch_sockets,
+        loop: asyncio.AbstractEventLoop,
+        sockets: Callable[[asyncio.AbstractEventLoop, Ready], Sockets] = watch_sockets,
     ) -> None:
         _require_recent_libcurl()
         self._conf = conf
@@ -57,16 +55,16 @@ class CurlDownloader:
         self._has_delays = conf.HostDelay > 0 or conf.address_delay > 0
         self._active: dict[pycurl.Curl, Transfer] = {}
         self._idle: list[Transfer] = []
-        # Handles with options of their own are kept apart, so that a password or a proxy never waits on a handle for strangers.
+        # Handles with options of their own are kept apart, so that a password or a proxy never serves another host.
         # There are as many kinds as the user's rules make.
         self._idle_with: dict[RequestOptions, list[Transfer]] = {}
-        self._jar: CookieJar | None = None
-        self._patience = Patience(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
+        self._jar = CookieJar()
+        self._stall_timeout = StallTimeout(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
         self._closed = False
         self._wake_soon = False
         self._wake_at = _NEVER
-        self._alarm: Timer | None = None
-        self._look: Timer | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
         self._sockets = sockets(loop, self._sockets_ready)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
@@ -91,8 +89,8 @@ class CurlDownloader:
         if self._has_delays:
             # The delay to the next request counts from now, so this one must not wait for the loop.
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        if self._look is None and self._patience.interval:
-            self._look = self._loop.call_later(self._patience.interval, self._look_around)
+        if self._look is None and self._stall_timeout.interval:
+            self._look = self._loop.call_later(self._stall_timeout.interval, self._look_around)
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
@@ -122,25 +120,15 @@ class CurlDownloader:
 
     def _make(self, options: RequestOptions, pool: list[Transfer]) -> Transfer:
         if pool is self._idle:
-            transfer = Transfer(self._conf, self._authorities, self._sockets.opening)
+            transfer = Transfer(self._conf, self._authorities)
         else:
-            transfer = self._with_options(options)
+            transfer = OptionedTransfer(self._conf, self._authorities, options, self._jar)
         transfer.pool = pool
         return transfer
 
-    def _with_options(self, options: RequestOptions) -> Transfer:
-        from parcahyd.net.cookie_jar import CookieJar  # Only where the user has rules for hosts.
-        from parcahyd.net.curl_options import OptionedTransfer
-
-        if self._jar is None:
-            self._jar = CookieJar()
-        if options.proxy:
-            # libcurl resolves the proxy's name, and has sockets for that which no callback opens.
-            self._sockets.expect_strangers()
-        return OptionedTransfer(self._conf, self._authorities, self._sockets.opening, options, self._jar)
-
     def _set_alarm(self, milliseconds: int) -> None:
-        """libcurl's wish to be woken, kept lazily: an alarm that rings too early looks at the clock and is set again."""
+        """Wake libcurl when it asks to be woken. It moves the time with every transfer, mostly to a later one, so a timer
+        that is due too early is left alone; it looks at the clock and is set again."""
         if milliseconds < 0 or self._closed:
             self._wake_at = _NEVER
         elif milliseconds == 0:
@@ -209,11 +197,11 @@ class CurlDownloader:
         self._look = None
         now = self._loop.time()
         for transfer in list(self._active.values()):
-            transfer.pace, complaint = self._patience.judge(transfer.pace, transfer.received(), now)
-            if complaint:
-                self._give_up(transfer, DownloadFault.TIMEOUT, complaint)
+            transfer.pace, stalled = self._stall_timeout.check(transfer.pace, transfer.received(), now)
+            if stalled:
+                self._give_up(transfer, DownloadFault.TIMEOUT, stalled)
         if self._active:
-            self._look = self._loop.call_later(self._patience.interval, self._look_around)
+            self._look = self._loop.call_later(self._stall_timeout.interval, self._look_around)
 
     def _tell(self, done: Done, result: DownloadResult) -> None:
         try:

@@ -1,14 +1,15 @@
-"""The familiar downloader: requests in threads, the model for plugin authors. Slower than libcurl by far, and plain to read."""
+"""The second downloader: requests in threads. It is much slower than libcurl and easy to read: the model for plugin authors."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import re
 import time
 from base64 import b64encode
 from http.client import IncompleteRead
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import requests
 from urllib3.exceptions import (
@@ -28,9 +29,6 @@ from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
 from parcahyd.net.threaded_downloader import ThreadedDownloader
-
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop
 
 __all__ = ["RequestsDownloader"]
 
@@ -64,7 +62,7 @@ class RequestsDownloader(ThreadedDownloader):
 
     options = frozenset({"credentials", "verify_tls", "cookies", "http2"})
 
-    def __init__(self, conf: WorkConf, loop: EventLoop) -> None:
+    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(conf, loop)
         # The adapter alone, without a Session: a Session reads a redirect's body whole, whatever its size, keeps cookies, and
         # takes proxies and credentials from the environment.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+
+import dns.exception
+import dns.name
+import dns.nameserver
+import dns.resolver
+import msgspec
 
 from parcahyd.config.schema import MapConf
 from parcahyd.core.errors import ConfigurationError, ResolutionFailed
@@ -15,13 +19,17 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import Resolution
 from parcahyd.net.answer_cache import AnswerCache
 
-if TYPE_CHECKING:
-    from parcahyd.net.dns_questions import DnsQuestions, Records
-
 __all__ = ["DnspythonResolver"]
 
 _SYSTEM_FILE = "/etc/resolv.conf"
 _LOOPBACK = ("127.0.0.1", "::1")
+
+# How many answers may say "that is another name for ..." without giving the address of the other name: a name server that
+# does not recurse does so, and a loop of names must end.
+_MOST_ALIASES = 8
+
+# Room for an answer over UDP that no network on the way fragments (DNS flag day 2020).
+_UDP_PAYLOAD = 1232
 
 
 class DnspythonResolver:
@@ -34,13 +42,12 @@ class DnspythonResolver:
 
     def __init__(self, conf: MapConf, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._conf = conf
-        self._nameservers = [_nameserver(entry) for entry in conf.Nameservers]
-        if not self._nameservers and _names_no_nameserver(_SYSTEM_FILE):
+        nameservers = [_nameserver(entry) for entry in conf.Nameservers]
+        if not nameservers and _names_no_nameserver(_SYSTEM_FILE):
             raise ConfigurationError(
                 "this machine names no name servers", 'set Nameservers in MapConf.toml, such as ["9.9.9.9"]'
             )
-        self._questions: DnsQuestions | None = None
-        self._making = threading.Lock()
+        self._questions = _Questions(nameservers, conf.DnsTimeout)
         self._cache = AnswerCache(self._ask, conf.NegativeTtl, monotonic=monotonic)
 
     def resolve(self, host: str) -> Resolution:
@@ -53,29 +60,19 @@ class DnspythonResolver:
         if host == "localhost" or host.endswith(".localhost"):
             # RFC 6761, section 6.3: never a question for a name server.
             return Resolution(_LOOPBACK, self._conf.MaxTtl)
-        questions = self._questions or self._make_questions()
-        name = questions.name(host)
-        ipv4 = questions.addresses(name, "A")
+        name = _absolute_name(host)
+        ipv4 = self._questions.addresses(name, "A")
         if ipv4.reason in (Reason.DNS_NO_NAME, Reason.DNS_TIMEOUT):
-            # A name that does not exist does not for any type (RFC 8020, section 2), and whoever kept silent is not waited for
-            # a second time.
+            # A name that does not exist has no records of any type (RFC 8020, section 2), and a server that did not answer is
+            # not asked a second time.
             raise ResolutionFailed(ipv4.reason, ipv4.detail)
-        ipv6 = questions.addresses(name, "AAAA")
+        ipv6 = self._questions.addresses(name, "AAAA")
         addresses = ipv4.addresses + ipv6.addresses
         if not addresses:
             raise _worse(ipv4, ipv6)
         return Resolution(addresses, self._time_to_live(ipv4, ipv6))
 
-    def _make_questions(self) -> DnsQuestions:
-        """dnspython is loaded with the first name: crawls of addresses need none of it, and it would delay every start."""
-        from parcahyd.net.dns_questions import DnsQuestions
-
-        with self._making:
-            if self._questions is None:
-                self._questions = DnsQuestions(self._nameservers, self._conf.DnsTimeout)
-            return self._questions
-
-    def _time_to_live(self, *kinds: Records) -> float:
+    def _time_to_live(self, *kinds: _Records) -> float:
         shortest = min(kind.ttl for kind in kinds if kind.addresses)
         if any(kind.reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE) for kind in kinds):
             # Half an answer: worth using, and worth asking again soon.
@@ -83,7 +80,59 @@ class DnspythonResolver:
         return min(max(shortest, self._conf.MinTtl), self._conf.MaxTtl)
 
 
-def _worse(*kinds: Records) -> ResolutionFailed:
+class _Records(msgspec.Struct, frozen=True):
+    """The addresses of one kind, or the reason why there are none."""
+
+    addresses: tuple[str, ...] = ()
+    ttl: float = 0.0
+    reason: Reason | None = None
+    detail: str = ""
+
+
+class _Questions:
+    """Asks the given name servers (address and port), or those of this machine; used by several threads at once."""
+
+    def __init__(self, nameservers: Sequence[tuple[str, int]], timeout: float) -> None:
+        self._resolver = dns.resolver.Resolver(configure=not nameservers)
+        if nameservers:
+            self._resolver.nameservers = [dns.nameserver.Do53Nameserver(address, port) for address, port in nameservers]
+        self._resolver.use_edns(0, 0, _UDP_PAYLOAD)
+        self._resolver.lifetime = timeout
+        # Several tries fit into the lifetime: a datagram may be lost.
+        self._resolver.timeout = min(2.0, timeout / 2)
+
+    def addresses(self, name: dns.name.Name, kind: str) -> _Records:
+        """The addresses of one kind, `A` or `AAAA`."""
+        ttl = float("inf")
+        try:
+            for _ in range(_MOST_ALIASES):
+                answer = self._resolver.resolve(name, kind, raise_on_no_answer=False, search=False)
+                ttl = min(ttl, answer.chaining_result.minimum_ttl)
+                if answer.rrset is not None:
+                    return _Records(tuple(record.address for record in answer.rrset), ttl)
+                if answer.canonical_name == name:
+                    return _Records(reason=Reason.DNS_NO_ADDRESS, detail=f"{name} has no address")
+                name = answer.canonical_name
+        except dns.resolver.NXDOMAIN as error:
+            return _Records(reason=Reason.DNS_NO_NAME, detail=str(error))
+        except dns.exception.Timeout as error:
+            return _Records(reason=Reason.DNS_TIMEOUT, detail=str(error))
+        except (dns.exception.DNSException, OSError, EOFError) as error:
+            return _Records(reason=Reason.DNS_FAILURE, detail=str(error))
+        return _Records(reason=Reason.DNS_FAILURE, detail=f"{name} is reached by too many aliases")
+
+
+def _absolute_name(host: str) -> dns.name.Name:
+    try:
+        name = dns.name.from_text(host, dns.name.root)
+    except (dns.exception.DNSException, UnicodeError) as error:
+        raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
+    if name == dns.name.root:
+        raise ResolutionFailed(Reason.DNS_NO_NAME, "the host is empty")
+    return name
+
+
+def _worse(*kinds: _Records) -> ResolutionFailed:
     """The failure to report where neither kind gave addresses: a passing one, since it may hide an address."""
     for reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE, Reason.DNS_NO_NAME):
         for kind in kinds:
@@ -103,7 +152,7 @@ def _nameserver(entry: str) -> tuple[str, int]:
 
 
 def _names_no_nameserver(path: str) -> bool:
-    """Whether the system's configuration of DNS is missing or empty. Systems that keep it elsewhere are believed."""
+    """Whether the system's configuration of DNS is missing or empty; other systems than POSIX keep it elsewhere."""
     if os.name != "posix":
         return False
     try:

@@ -1,14 +1,17 @@
-"""The resolver of a table on disk: for tests, staging and closed networks."""
+"""The resolver that reads a file in the form of /etc/hosts (hosts(5)): for tests, staging and closed networks."""
 
 from __future__ import annotations
+
+import ipaddress
+import os
+import threading
 
 from parcahyd.config.schema import MapConf
 from parcahyd.core.errors import ConfigurationError, ResolutionFailed
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import Resolution
-from parcahyd.net.hosts_table import HostsTable
 
-__all__ = ["HostsFileResolver"]
+__all__ = ["HostsFileResolver", "HostsTable", "parse_hosts"]
 
 
 class HostsFileResolver:
@@ -36,3 +39,49 @@ class HostsFileResolver:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+class HostsTable:
+    """The current content of the file, which is read again when it has changed; OSError where it cannot be read.
+
+    Any thread may ask.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int, int] | None = None
+        self._hosts: dict[str, tuple[str, ...]] = {}
+
+    def addresses(self, host: str) -> tuple[str, ...]:
+        with self._lock:
+            self._refresh()
+            return self._hosts.get(host.lower().rstrip("."), ())
+
+    def _refresh(self) -> None:
+        now = os.stat(self._path)
+        stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
+        if stamp != self._stamp:
+            with open(self._path, encoding="utf-8", errors="replace") as file:
+                self._hosts = parse_hosts(file.read())
+            self._stamp = stamp
+
+
+def parse_hosts(text: str) -> dict[str, tuple[str, ...]]:
+    """Names in lower case with their addresses, IPv4 first; lines that make no sense are skipped."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        try:
+            address = str(ipaddress.ip_address(address))
+        except ValueError:
+            continue
+        if "%" in address:
+            continue
+        for name in names:
+            found.setdefault(name.lower().rstrip("."), []).append(address)
+    return {name: tuple(sorted(dict.fromkeys(addresses), key=_is_ipv6)) for name, addresses in found.items()}
+
+
+def _is_ipv6(address: str) -> bool:
+    return ":" in address

@@ -1,4 +1,4 @@
-"""The resolver that this machine's other programs use: getaddrinfo, and whatever stands behind it."""
+"""The resolver of this machine: getaddrinfo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import Resolution
 from parcahyd.net.answer_cache import AnswerCache
-from parcahyd.net.hosts_table import HostsTable
+from parcahyd.net.resolver_hosts_file import HostsTable
 
 __all__ = ["SystemResolver"]
 

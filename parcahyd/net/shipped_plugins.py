@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop as EventLoop
+
     from parcahyd.config.schema import MapConf, WorkConf
-    from parcahyd.core.event_loop import EventLoop
     from parcahyd.core.ports import Downloader, Resolver
     from parcahyd.hookspecs import DownloaderFactory, ResolverFactory
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop, Timer
 
 __all__ = ["ThreadedDownloader"]
 
@@ -29,13 +26,13 @@ class _Fetch:
     def __init__(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         self.request = request
         self.done = done
-        self.timer: Timer | None = None
+        self.timer: asyncio.TimerHandle | None = None
         self.thread = 0
         """The thread that is at it, while one is."""
 
 
 class ThreadedDownloader(ABC):
-    """Runs a blocking `fetch` in at most `Connections` threads and tells the outcome on the loop.
+    """Runs a blocking `fetch` in at most `Connections` threads and calls `done` with its result on the loop.
 
     Whatever `fetch` raises becomes DownloadFault.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
     answered with DownloadFault.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
@@ -45,7 +42,7 @@ class ThreadedDownloader(ABC):
 
     schemes: frozenset[str] = frozenset({"http", "https"})
 
-    def __init__(self, conf: WorkConf, loop: EventLoop) -> None:
+    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         self.conf = conf
         self._loop = loop
         self._waited_for: set[_Fetch] = set()
@@ -60,7 +57,7 @@ class ThreadedDownloader(ABC):
         """Fetch one document, blocking; called from several threads at once."""
 
     def abandon(self, thread: int) -> None:  # noqa: B027  a subclass may leave it out
-        """Nobody waits any more for the `fetch` that this thread is running: a chance to break its connection off.
+        """Break off the connection of the `fetch` that this thread is running: its result will be dropped.
 
         Called on the loop. The thread may have finished that fetch a moment ago.
         """
@@ -98,14 +95,14 @@ class ThreadedDownloader(ABC):
             fetch.thread = threading.get_ident()
             result = self._outcome(fetch.request) if fetch in self._waited_for else DownloadResult()
             fetch.thread = 0
-            # The loop is closed when a worker was stopped in a hurry; nobody is there to be told.
+            # The loop is closed when a worker was stopped in a hurry; the result is dropped.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._finish, fetch, result)
 
     def _outcome(self, request: DownloadRequest) -> DownloadResult:
         try:
             result = self.fetch(request)
-        except BaseException as error:  # not even SystemExit may end a thread that others wait for
+        except BaseException as error:  # not even SystemExit may end a thread, or its request would never be answered
             return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"{type(error).__name__}: {error}")
         if not isinstance(result, DownloadResult):
             return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"fetch returned {type(result).__name__}")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.event_loop import EventLoop
 from parcahyd.core.ports import GENERAL, Downloader, DownloadRequest, DownloadResult, RequestOptions
-from parcahyd.runtime.lean_loop import LeanLoop
-
-if TYPE_CHECKING:
-    import asyncio
 
 __all__ = ["AUTHORITY", "Bench", "request_to"]
 
@@ -37,12 +33,8 @@ def request_to(
 class Bench:
     """Makes the downloader when it is first needed, so that a test can choose its settings with `configure`."""
 
-    def __init__(
-        self,
-        factory: Callable[[WorkConf, EventLoop], Downloader],
-        make_loop: Callable[[], LeanLoop | asyncio.AbstractEventLoop] = LeanLoop,
-    ) -> None:
-        self.loop = make_loop()
+    def __init__(self, factory: Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]) -> None:
+        self.loop = asyncio.new_event_loop()
         self.troubles: list[dict[str, Any]] = []
         self.loop.set_exception_handler(lambda _loop, context: self.troubles.append(context))
         self._factory = factory

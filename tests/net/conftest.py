@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.event_loop import EventLoop
 from parcahyd.core.ports import Downloader
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.net.downloader_requests import RequestsDownloader
-from parcahyd.runtime.lean_loop import LeanLoop
 from tests.net.bench import Bench
 from tests.net.web_server import WebServer
 
-FACTORIES: dict[str, Callable[[WorkConf, EventLoop], Downloader]] = {"curl": CurlDownloader, "requests": RequestsDownloader}
+FACTORIES: dict[str, Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]] = {
+    "curl": CurlDownloader,
+    "requests": RequestsDownloader,
+}
 
 
 @pytest.fixture
@@ -25,12 +26,8 @@ def web() -> Iterator[WebServer]:
         yield server
 
 
-LOOPS: dict[str, Callable[[], LeanLoop | asyncio.AbstractEventLoop]] = {"lean": LeanLoop, "asyncio": asyncio.new_event_loop}
-
-
-@pytest.fixture(params=[(factory, loop) for factory in FACTORIES for loop in LOOPS], ids="-".join)
+@pytest.fixture(params=FACTORIES)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    """Every shipped downloader in turn, on either loop: a stranger's may use it on asyncio's."""
-    factory, loop = request.param
-    with Bench(FACTORIES[factory], LOOPS[loop]) as made:
+    """Every built-in downloader in turn."""
+    with Bench(FACTORIES[request.param]) as made:
         yield made

@@ -5,23 +5,20 @@ import os
 import select
 import socket
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pycurl
 import pytest
 
-from parcahyd.core.event_loop import EventLoop
 from parcahyd.net.curl_sockets import EpollSockets, LoopSockets, Ready, Sockets, watch_sockets
-from parcahyd.runtime.lean_loop import LeanLoop
 
-KINDS: dict[str, Callable[[EventLoop, Ready], Sockets]] = {"loop": LoopSockets}
+KINDS: dict[str, Callable[[asyncio.AbstractEventLoop, Ready], Sockets]] = {"loop": LoopSockets}
 if hasattr(select, "epoll"):
     KINDS["epoll"] = EpollSockets
 
 
-@pytest.fixture(params=[LeanLoop, asyncio.new_event_loop])
-def loop(request: pytest.FixtureRequest) -> Iterator[EventLoop]:
-    made: EventLoop = request.param()
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    made = asyncio.new_event_loop()
     yield made
     made.close()
 
@@ -34,7 +31,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
-def _turn(loop: EventLoop) -> None:
+def _turn(loop: asyncio.AbstractEventLoop) -> None:
     """Twice: a descriptor that became ready is seen in the first, and its callback has run after the second."""
     for _ in range(2):
         loop.call_soon(loop.stop)
@@ -63,21 +60,10 @@ def _watch_another_of(number: int, sockets: Sockets, wanted: int) -> None:
     sockets.watch(wanted, number)
 
 
-class _Recorded:
-    """An epoll set that notes what is asked of it."""
-
-    def __init__(self, asked: list[str]) -> None:
-        self._set = select.epoll()
-        self._asked = asked
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("register", "modify", "unregister"):
-            self._asked.append(name)
-        return getattr(self._set, name)
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_events_follow_what_is_wanted(kind: str, loop: EventLoop, pair: tuple[socket.socket, socket.socket]) -> None:
+def test_events_follow_what_is_wanted(
+    kind: str, loop: asyncio.AbstractEventLoop, pair: tuple[socket.socket, socket.socket]
+) -> None:
     seen: list[tuple[int, int]] = []
     sockets = KINDS[kind](loop, seen.extend)
     ours, theirs = pair
@@ -114,11 +100,12 @@ def test_events_follow_what_is_wanted(kind: str, loop: EventLoop, pair: tuple[so
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wanted", [pycurl.POLL_IN, pycurl.POLL_INOUT])
-def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind: str, wanted: int, loop: EventLoop) -> None:
+def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(
+    kind: str, wanted: int, loop: asyncio.AbstractEventLoop
+) -> None:
     seen: list[tuple[int, int]] = []
     sockets = KINDS[kind](loop, seen.extend)
     number = _closed_after_a_transfer(sockets)
-    sockets.opening()
     _watch_another_of(number, sockets, wanted)
     _turn(loop)
     assert (number, pycurl.CSELECT_IN) in [(descriptor, bits & pycurl.CSELECT_IN) for descriptor, bits in seen]
@@ -127,23 +114,8 @@ def test_a_descriptor_that_was_closed_and_given_out_again_is_watched_again(kind:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_socket_that_nobody_told_of_is_watched_where_such_are_expected(kind: str, loop: EventLoop) -> None:
-    seen: list[tuple[int, int]] = []
-    sockets = KINDS[kind](loop, seen.extend)
-    closed_before = _closed_after_a_transfer(sockets)
-    sockets.expect_strangers()
-    number = _closed_after_a_transfer(sockets)
-    assert number == closed_before
-    _watch_another_of(number, sockets, pycurl.POLL_IN)
-    _turn(loop)
-    assert (number, pycurl.CSELECT_IN) in seen
-    sockets.close()
-    os.close(number)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_what_comes_between_two_transfers_wakes_libcurl_with_the_second_only(
-    kind: str, loop: EventLoop, pair: tuple[socket.socket, socket.socket]
+    kind: str, loop: asyncio.AbstractEventLoop, pair: tuple[socket.socket, socket.socket]
 ) -> None:
     calls: list[list[tuple[int, int]]] = []
     sockets = KINDS[kind](loop, calls.append)
@@ -163,32 +135,8 @@ def test_what_comes_between_two_transfers_wakes_libcurl_with_the_second_only(
 
 
 @pytest.mark.skipif("epoll" not in KINDS, reason="this system has no epoll")
-def test_a_transfer_over_a_connection_that_was_kept_alive_needs_no_system_call(
-    loop: EventLoop, pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("parcahyd.net.curl_sockets._epoll", lambda: _Recorded(asked))
-    sockets = EpollSockets(loop, lambda _ready: None)
-    number = pair[0].fileno()
-    for _ in range(3):
-        sockets.watch(pycurl.POLL_IN, number)
-        sockets.watch(pycurl.POLL_REMOVE, number)
-    assert asked == ["register"]
-    sockets.watch(pycurl.POLL_OUT, number)
-    sockets.watch(pycurl.POLL_IN, number)
-    assert asked == ["register", "modify", "modify"]
-    sockets.opening()
-    assert len(asked) == 3
-    sockets.watch(pycurl.POLL_REMOVE, number)
-    sockets.opening()
-    assert asked[3:] == ["unregister"]
-    sockets.close()
-
-
-@pytest.mark.skipif("epoll" not in KINDS, reason="this system has no epoll")
-@pytest.mark.parametrize("opens_another", [False, True])
 def test_a_closed_socket_of_which_another_process_has_a_copy_does_not_keep_the_loop_awake(
-    opens_another: bool, loop: EventLoop, pair: tuple[socket.socket, socket.socket]
+    loop: asyncio.AbstractEventLoop, pair: tuple[socket.socket, socket.socket]
 ) -> None:
     calls: list[list[tuple[int, int]]] = []
     sockets = EpollSockets(loop, calls.append)
@@ -199,8 +147,6 @@ def test_a_closed_socket_of_which_another_process_has_a_copy_does_not_keep_the_l
     copy = os.dup(ours.fileno())
     sockets.watch(pycurl.POLL_REMOVE, ours.fileno())
     ours.close()
-    if opens_another:
-        sockets.opening()
     theirs.send(b"x")
     _turn(loop)
     _turn(loop)
@@ -216,7 +162,7 @@ def test_a_closed_socket_of_which_another_process_has_a_copy_does_not_keep_the_l
     os.close(copy)
 
 
-def test_the_quickest_kind_is_chosen(loop: EventLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_quickest_kind_is_chosen(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = watch_sockets(loop, lambda _ready: None)
     assert isinstance(chosen, EpollSockets if "epoll" in KINDS else LoopSockets)
     chosen.close()

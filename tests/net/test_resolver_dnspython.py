@@ -170,7 +170,7 @@ def test_one_question_per_host_is_under_way(names: NameServer) -> None:
 def test_search_domains_are_never_tried(names: NameServer, monkeypatch: pytest.MonkeyPatch) -> None:
     names.zone["intranet.corp.test", "A"] = ["192.0.2.66"]
     resolver = _resolver(names)
-    stub = resolver._make_questions()._resolver
+    stub = resolver._questions._resolver
     stub.search = [dns.name.from_text("corp.test")]
     stub.use_search_by_default = True
     assert _failure(resolver, "intranet").reason is Reason.DNS_NO_NAME

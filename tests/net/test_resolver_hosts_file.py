@@ -9,7 +9,7 @@ from parcahyd.config.schema import MapConf
 from parcahyd.core.errors import ConfigurationError, ResolutionFailed
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import Resolution
-from parcahyd.net.resolver_hosts_file import HostsFileResolver
+from parcahyd.net.resolver_hosts_file import HostsFileResolver, parse_hosts
 from parcahyd.testing import check_resolver
 
 
@@ -54,3 +54,29 @@ def test_a_file_that_vanished_is_a_failure_that_passes(hosts: Path) -> None:
 def test_a_missing_file_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r'HostsFile ".*none" cannot be read'):
         _resolver(tmp_path / "none")
+
+
+_TEXT = """\
+# a comment
+127.0.0.1   localhost  loopback.test   # another
+::1         localhost
+192.0.2.1\tUPPER.Test absolute.test.
+fe80::1%lo0 scoped.test
+not-an-address broken.test
+192.0.2.1 upper.test
+
+192.0.2.7
+"""
+
+
+def test_the_file_is_read_as_hosts_5_describes_it() -> None:
+    assert parse_hosts(_TEXT) == {
+        "localhost": ("127.0.0.1", "::1"),
+        "loopback.test": ("127.0.0.1",),
+        "upper.test": ("192.0.2.1",),
+        "absolute.test": ("192.0.2.1",),
+    }
+
+
+def test_an_empty_file_knows_nobody() -> None:
+    assert parse_hosts("") == {}

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.event_loop import EventLoop
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.net.threaded_downloader import ThreadedDownloader
 from tests.net.bench import Bench, request_to
@@ -19,7 +19,7 @@ class _Scripted(ThreadedDownloader):
 
     script: Callable[[], DownloadResult]
 
-    def __init__(self, conf: WorkConf, loop: EventLoop) -> None:
+    def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(conf, loop)
         self.abandoned: list[int] = []
 

@@ -4,7 +4,7 @@ import pycurl
 import pytest
 
 from parcahyd.core.ports import DownloadFault
-from parcahyd.net.curl_faults import CurlError, detail_of, fault_of, ftp_status_of
+from parcahyd.net.curl_errors import CurlError, detail_of, fault_of, ftp_status_of
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
-"""When a transfer is too slow: no first byte, no further byte, or too few of them.
+"""When a transfer is too slow: no first byte, no further byte, or too few bytes a second.
 
-Transfers are looked at now and then, not watched, so that a quick one costs nothing. libcurl's own LOW_SPEED_TIME would be
-late: it compares a mean over six seconds, in whole seconds.
+The downloader looks at its transfers from time to time, so a quick transfer costs nothing. libcurl's own LOW_SPEED_TIME
+would be late: it compares a mean over six seconds, in whole seconds.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Pace", "Patience"]
+__all__ = ["Pace", "StallTimeout"]
 
 # How many looks there are within the shortest limit: a transfer is given up after its limit and at most one look more.
 _LOOKS = 4
@@ -27,7 +27,7 @@ class Pace(msgspec.Struct, frozen=True):
     """Where the present stretch for the mean rate began; it begins with the first byte."""
 
 
-class Patience:
+class StallTimeout:
     """The limits in seconds, 0 meaning none; `min_rate` is in bytes a second over stretches of `idle` seconds (30 without).
 
     `first_byte` is None where `idle` counts for it as well. `interval` says how often to look, 0 never.
@@ -41,8 +41,8 @@ class Patience:
         limits = [limit for limit in (self._first_byte, idle, self._window if min_rate else 0.0) if limit]
         self.interval = min(limits) / _LOOKS if limits else 0.0
 
-    def judge(self, pace: Pace | None, received: int, now: float) -> tuple[Pace, str]:
-        """The new pace, and what is wrong with it or nothing; `pace` is None at the first look."""
+    def check(self, pace: Pace | None, received: int, now: float) -> tuple[Pace, str]:
+        """The new pace, and which limit was passed, else an empty text; `pace` is None at the first look."""
         if pace is None or (received and not pace.received):
             return Pace(received, now, received, now), ""
         if received != pace.received:

@@ -1,4 +1,7 @@
-"""What libcurl's error numbers mean to a crawl. The numbers are part of libcurl's ABI; pycurl names only some of them."""
+"""The DownloadFault that stands for each of libcurl's error numbers.
+
+The numbers are part of libcurl's ABI; pycurl names only some of them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ __all__ = ["CurlError", "detail_of", "fault_of", "ftp_status_of"]
 
 
 class CurlError(IntEnum):
-    """The error numbers that are told apart here, under libcurl's names."""
+    """The error numbers that matter here, under libcurl's names."""
 
     COULDNT_RESOLVE_PROXY = 5
     COULDNT_RESOLVE_HOST = 6
@@ -61,13 +64,13 @@ _FAULTS: dict[int, DownloadFault] = {
     CurlError.HTTP2_STREAM: DownloadFault.RESET,
     CurlError.PARTIAL_FILE: DownloadFault.TRUNCATED,
     CurlError.BAD_CONTENT_ENCODING: DownloadFault.CONTENT_CODING,
-    # The sink refused. Ours does so for size only, which is known before this table is asked; what is left are bytes that
+    # The write callback refused. Ours does so for size only, and Transfer knows that already; what is left are bytes that
     # follow the end of a compressed stream.
     CurlError.WRITE_ERROR: DownloadFault.CONTENT_CODING,
     CurlError.FILESIZE_EXCEEDED: DownloadFault.SIZE,
 }
 
-# What an ftp server says no with, in the words of HTTP: the crawl knows what to do with those.
+# The HTTP status that stands for each refusal of an ftp server: the rest of the crawl knows HTTP.
 _FTP_REFUSALS: dict[int, int] = {
     CurlError.REMOTE_FILE_NOT_FOUND: 404,
     CurlError.FTP_COULDNT_RETR_FILE: 404,
@@ -76,7 +79,7 @@ _FTP_REFUSALS: dict[int, int] = {
 }
 
 
-# libcurl has one number for a connection that broke and for what cannot be read; only its words tell them apart.
+# libcurl has one number for a connection that broke and for an answer that cannot be parsed; only its text differs.
 _UNREADABLE = ("chunk ", "Too large response headers", "Too many response headers")
 
 # Where libcurl itself has nothing to say.
@@ -94,7 +97,7 @@ def fault_of(number: int, text: str = "") -> DownloadFault:
 
 
 def detail_of(number: int, text: str) -> str:
-    """What happened, for people; never empty."""
+    """The error as a text for people; never empty."""
     return text or _DETAILS.get(number) or f"libcurl error {number}"
 
 
