@@ -25,28 +25,24 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
 from bench.contenders.contender import Peers, Task
 from bench.contenders.parcahyd import plain
 from bench.coverage import walk
 from bench.measuring import adopt_orphans, run_measured
 from bench.nginx import Nginx, pages_of
-from bench.page_section import write_section
+from bench.report_page import write_section
 from bench.sites import Site, choose_sites
 from parcahyd.config.loading import load
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.messages import PlacesCleared
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.core.records import PageRecord
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.reading import LinkReader
-from parcahyd.rules.brief import ENOUGH
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.links import read_links
 from parcahyd.runtime.channel import Channel, socket_pair
-from parcahyd.runtime.shelf import Shelf, Window
 from parcahyd.storage.packed import PackedPage
 from parcahyd.storage.packing import compress, compress_table, pack
 from parcahyd.storage.store import Store
@@ -58,13 +54,11 @@ _TOGETHER = 8
 _ACTIVITIES = {
     "fetch": "libcurl, by the worker's downloader, 64 connections",
     "links": "tags, references, joining, what is new",
-    "move": "document through shared memory, the rest through a socket",
+    "move": "from one process to the other, through a socket",
     "hash": "SHA-256",
     "compress": "document, at level {level}, and table of links",
     "store": f"SQLite on a memory file system, {_BATCH} pages a transaction",
 }
-_BESIDE = {"move in frames": "the same where there is no shelf: all through a socket"}
-"""Measured to compare, not a part of the sum."""
 
 
 class Line:
@@ -120,10 +114,7 @@ class Line:
             self._records.append(_record(path, result, found, outside, links.table))
 
     def move(self) -> None:
-        _Way(self._records, Shelf.build(self._work.BufferBytes)).go()
-
-    def move_in_frames(self) -> None:
-        _Way(self._records, None).go()
+        _Way(self._records).go()
 
     def hash(self) -> None:
         for record in self._records:
@@ -160,24 +151,16 @@ class Line:
 
 
 class _Way:
-    """From a Crawl Worker to Update Database, both in this process, with a shelf or without.
+    """From a Crawl Worker to Update Database, both in this process."""
 
-    Of a document on the shelf, that part is copied which is copied there to look for its title.
-    """
-
-    def __init__(self, records: Sequence[PageRecord], built: tuple[Shelf, int] | None) -> None:
+    def __init__(self, records: Sequence[PageRecord]) -> None:
         self._waiting = deque(records)
         self._left = len(records)
         self._loop = asyncio.new_event_loop()
-        self._shelf, self._window = None, Window()
-        if built is not None:
-            self._shelf, memory = built
-            self._window.open(memory)
         here, there = socket_pair()
-        to_worker: msgspec.msgpack.Decoder[PlacesCleared] = msgspec.msgpack.Decoder(PlacesCleared)
-        to_update: msgspec.msgpack.Decoder[PageRecord] = msgspec.msgpack.Decoder(PageRecord)
-        self._worker = Channel(here, self._loop, to_worker, self._given_back, self._loop.stop)
-        self._update = Channel(there, self._loop, to_update, self._received, self._loop.stop, self._rested)
+        decoder: msgspec.msgpack.Decoder[PageRecord] = msgspec.msgpack.Decoder(PageRecord)
+        self._worker = Channel(here, self._loop, decoder, self._received, self._loop.stop)
+        self._update = Channel(there, self._loop, decoder, self._received, self._loop.stop)
 
     def go(self) -> None:
         self._loop.call_soon(self._send)
@@ -188,27 +171,14 @@ class _Way:
 
     def _send(self) -> None:
         for _ in range(min(_TOGETHER, len(self._waiting))):
-            record = self._waiting.popleft()
-            place = None if self._shelf is None else self._shelf.put(record.body)
-            self._worker.send(record if place is None else msgspec.structs.replace(record, body=b"", place=place))
+            self._worker.send(self._waiting.popleft())
         if self._waiting:
             self._loop.call_soon(self._send)
 
-    def _given_back(self, message: PlacesCleared, _size: int) -> None:
-        if self._shelf is not None:
-            self._shelf.give_back(message.starts)
-
-    def _received(self, record: PageRecord, _size: int) -> None:
-        if record.place is not None:
-            bytes(self._window.at(record.place)[:ENOUGH])
-            self._window.clear(record.place)
+    def _received(self, _record: PageRecord, _size: int) -> None:
         self._left -= 1
         if not self._left:
             self._loop.stop()
-
-    def _rested(self) -> None:
-        if cleared := self._window.take_cleared():
-            self._update.send(PlacesCleared(cleared))
 
 
 def _record(path: str, result: DownloadResult, found: tuple[str, ...], outside: tuple[str, ...], table: bytes) -> PageRecord:
@@ -237,7 +207,7 @@ def _record(path: str, result: DownloadResult, found: tuple[str, ...], outside: 
 
 def measure(line: Line, pages: int, rounds: int) -> dict[str, float]:
     """Microseconds per page of each activity, the best of the rounds."""
-    best = dict.fromkeys([*_ACTIVITIES, *_BESIDE], float("inf"))
+    best = dict.fromkeys(_ACTIVITIES, float("inf"))
 
     def timed(activity: str, work: Callable[[], None]) -> None:
         began = time.process_time()
@@ -248,7 +218,6 @@ def measure(line: Line, pages: int, rounds: int) -> dict[str, float]:
         timed("fetch", line.fetch)
         timed("links", line.links)
         timed("move", line.move)
-        timed("move in frames", line.move_in_frames)
         timed("hash", line.hash)
         timed("compress", line.compress)
         timed("store", line.store(line.packed()))
@@ -264,7 +233,7 @@ def whole_crawl(nginx: Nginx, site: Site, folder: Path) -> float:
     command = contender.command(Task(nginx.url(site.start), output, folder))
     usage = run_measured(command, output, output / "output.log", os.environ | contender.environment, 600, nginx.cpu_seconds)
     if usage.exit_code:
-        raise Complaint((output / "output.log").read_text()[-2000:])
+        sys.exit((output / "output.log").read_text()[-2000:])
     return 1e6 * usage.cpu_seconds / len(pages_of(nginx.since(mark)))
 
 
@@ -277,8 +246,6 @@ def table(site: str, pages: int, costs: dict[str, float], whole: float) -> Itera
         yield f"| {activity} | {what.format(level=level)} | {costs[activity]:.0f} |"
     yield f"| together | | {sum(costs[activity] for activity in _ACTIVITIES):.0f} |"
     yield f"| a whole crawl | with the start of its processes and what joins them | {whole:.0f} |"
-    for activity, what in _BESIDE.items():
-        yield f"| {activity} | {what} | {costs[activity]:.0f} |"
     yield ""
 
 
@@ -315,7 +282,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

@@ -45,7 +45,7 @@ class Arguments:
     python: str
     other_python: str | None
     slow_pages: int
-    patience: float
+    timeout: float
     report: Path | None
     raw: Path | None
 
@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str] | None = None) -> Arguments:
         python=given.python,
         other_python=given.other_python,
         slow_pages=given.slow_pages,
-        patience=given.patience,
+        timeout=given.timeout,
         report=given.report,
         raw=given.raw,
     )
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         help="slow contenders crawl once, and only sites of at most so many pages (default 2000)",
     )
     parser.add_argument(
-        "--patience", type=float, default=900.0, metavar="SECONDS", help="a crawl that takes longer is killed (default 900)"
+        "--timeout", type=float, default=900.0, metavar="SECONDS", help="a crawl that takes longer is killed (default 900)"
     )
     return parser
 

@@ -26,14 +26,12 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
+from bench.augmented_web import HOME, MAIN, Host, Web, chain_of, offer, tree_of, with_outside
 from bench.coverage import walk
-from bench.made_up_web import HOME, MAIN, Host, Web, chain_of, offer, tree_of, with_outside
-from bench.page_section import write_section
 from bench.plot import Bar, draw
+from bench.report_page import machine, table, write_section
 from bench.sites import PACKAGED
 from bench.slow_server import Request, read_log
-from bench.synthetic_report import machine, table
 from bench.synthetic_run import output_folder
 from bench.synthetic_server import bind
 from bench.synthetic_web import Shape
@@ -75,7 +73,7 @@ def _manual(port: int) -> Web:  # noqa: ARG001 # nothing outside is crawled
 def _manual_pages() -> Host:
     site = PACKAGED[_MANUAL].found([Path("/")])
     if site is None:
-        raise Complaint(f"{_MANUAL} is not there: install that Debian package, or choose other webs with --web")
+        sys.exit(f"{_MANUAL} is not there: install that Debian package, or choose other webs with --web")
     reachable = walk(site.root, site.start)
     return {path: (site.root / path.lstrip("/")).read_bytes() for path in sorted(reachable.pages)}
 
@@ -137,7 +135,7 @@ class _Far:
         assert process.stdout is not None
         said = process.stdout.readline()
         if not said.strip().isdigit():
-            raise Complaint(f"{arguments[0]} did not start")
+            sys.exit(f"{arguments[0]} did not start")
         return int(said)
 
 
@@ -170,7 +168,7 @@ def _crawl(web: Web, port: int, eager: str, latency: float, bandwidth: float, ch
         )
         run = _Run(time.monotonic() - began, far.requests())
     if done.returncode or run.pages != pages:
-        raise Complaint(f"a crawl ended with {done.returncode} after {run.pages} of {pages} pages: {done.stderr[-2000:]}")
+        sys.exit(f"a crawl ended with {done.returncode} after {run.pages} of {pages} pages: {done.stderr[-2000:]}")
     return run
 
 
@@ -268,7 +266,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

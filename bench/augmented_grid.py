@@ -20,12 +20,11 @@ from typing import Literal, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.made_up_web import OFFERS, SHAPES, Web, web_of
-from bench.page_section import write_section
+from bench.augmented_web import OFFERS, SHAPES, Web, web_of
 from bench.plot import Bar, draw
+from bench.report_page import table, write_section
 from bench.simulated_crawl import Crawled, crawl
 from bench.simulated_network import Line
-from bench.synthetic_report import table
 from parcahyd.config.schema import WorkConf
 
 __all__ = ["EAGER", "GRIDS", "LINES", "TOLERANCE", "Case", "Cell", "Grid", "cells", "report", "verdict", "write_report"]

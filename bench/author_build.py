@@ -22,10 +22,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
-from bench.page_section import write_section
+from bench.report_page import table, write_section
 from bench.sites import Site, choose_sites
-from bench.synthetic_report import table
 from bench.synthetic_run import output_folder
 
 __all__ = ["main"]
@@ -92,7 +90,7 @@ def _state(folder: Path) -> dict[str, tuple[int, bytes]]:
 def _build(folder: Path, jobs: int) -> float:
     code, seconds, said = _augment("build", folder, jobs)
     if code:
-        raise Complaint(f"augment build ended with {code}: {said[-2000:]}")
+        sys.exit(f"augment build ended with {code}: {said[-2000:]}")
     return seconds
 
 
@@ -191,7 +189,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

@@ -19,8 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
+from bench.report_page import chart, machine, publish, quantiles, table
 from bench.synthetic_dns import Question
-from bench.synthetic_report import chart, machine, publish, quantiles, table
 from bench.synthetic_run import Crawl, Sample, ServedWeb, output_folder, until
 from bench.synthetic_server import Request
 from bench.synthetic_web import ROBOTS, Shape

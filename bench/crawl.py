@@ -20,18 +20,16 @@ from urllib.parse import quote
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
 from bench.arguments import Arguments, parse
-from bench.chronicle import Chronicle
-from bench.complaint import Complaint
 from bench.contenders.contender import Contender, Peers
 from bench.contenders.roster import choose_contenders
 from bench.coverage import Reachable, walk
 from bench.machine import describe_machine, file_system, is_in_memory
 from bench.measuring import adopt_orphans
 from bench.nginx import Nginx
-from bench.page_section import write_section
 from bench.plot import bars_of, draw
 from bench.report import markdown
-from bench.results import Results, SiteResults
+from bench.report_page import write_section
+from bench.results import RawLog, Results, SiteResults
 from bench.rounds import Ground, Tally, play
 from bench.sites import Site, choose_sites
 
@@ -39,7 +37,7 @@ __all__ = ["main", "run"]
 
 
 def run(arguments: Arguments) -> Results:
-    """The whole benchmark. Raises Complaint."""
+    """The whole benchmark."""
     machine = list(describe_machine())
     no_disk = _no_disk(arguments)
     peers = Peers(
@@ -53,12 +51,12 @@ def run(arguments: Arguments) -> Results:
     )
     contenders, left_out = choose_contenders(arguments.contenders, peers)
     if not contenders:
-        raise Complaint("no contender is there")
+        sys.exit("no contender is there")
     adopt_orphans()
-    with Chronicle(arguments.raw) as chronicle, tempfile.TemporaryDirectory(prefix="bench-", dir=arguments.outputs) as scratch:
+    with RawLog(arguments.raw) as raw_log, tempfile.TemporaryDirectory(prefix="bench-", dir=arguments.outputs) as scratch:
         folder = Path(scratch)
         sites = choose_sites(arguments.sites, arguments.sites_folder, folder, fetch=arguments.fetch, start=arguments.start)
-        found = [_crawl_site(site, contenders, arguments, folder, chronicle, on_disk=not no_disk) for site in sites]
+        found = [_crawl_site(site, contenders, arguments, folder, raw_log, on_disk=not no_disk) for site in sites]
     return Results(
         command=arguments.command,
         machine=machine,
@@ -69,7 +67,7 @@ def run(arguments: Arguments) -> Results:
         memory_file_system=file_system(arguments.outputs),
         disk_file_system=file_system(arguments.disk),
         no_disk=no_disk,
-        verified=chronicle.verified,
+        verified=raw_log.verified,
         sites=found,
     )
 
@@ -90,7 +88,7 @@ def _no_disk(arguments: Arguments) -> str:
 
 
 def _crawl_site(
-    site: Site, contenders: Sequence[Contender], arguments: Arguments, scratch: Path, chronicle: Chronicle, *, on_disk: bool
+    site: Site, contenders: Sequence[Contender], arguments: Arguments, scratch: Path, raw_log: RawLog, *, on_disk: bool
 ) -> SiteResults:
     """All rounds on one site, in memory and then on a disk."""
     print(f"{site.name}: walking over the files", file=sys.stderr)
@@ -98,10 +96,10 @@ def _crawl_site(
     _warm(site.root)
     present, not_crawled = _fit(contenders, len(reachable.pages), arguments.slow_pages)
     with _served(site, reachable, arguments, scratch) as ground:
-        memory = play(present, ground, arguments.rounds, arguments.repeats, chronicle.enter)
+        memory = play(present, ground, arguments.rounds, arguments.repeats, raw_log.add)
         disk = Tally({}, {})
         if on_disk:
-            disk = _on_disk(present, memory, ground, arguments, chronicle)
+            disk = _on_disk(present, memory, ground, arguments, raw_log)
     page_bytes = sum((site.root / path.lstrip("/")).stat().st_size for path in reachable.pages)
     failures = {**disk.failures, **memory.failures}
     return SiteResults(site.name, len(reachable.pages), page_bytes, memory.outcomes, disk.outcomes, {**not_crawled, **failures})
@@ -120,16 +118,16 @@ def _served(site: Site, reachable: Reachable, arguments: Arguments, scratch: Pat
         known = Path(folder) / "known"
         linked = sorted(reachable.pages | reachable.files)
         known.write_text("".join(f"{nginx.url(quote(path))}\n" for path in linked), encoding="utf-8")
-        yield Ground(site.name, site.start, nginx, reachable.pages, known, scratch, on_disk=False, patience=arguments.patience)
+        yield Ground(site.name, site.start, nginx, reachable.pages, known, scratch, on_disk=False, timeout=arguments.timeout)
 
 
-def _on_disk(present: Sequence[Contender], memory: Tally, ground: Ground, arguments: Arguments, chronicle: Chronicle) -> Tally:
+def _on_disk(present: Sequence[Contender], memory: Tally, ground: Ground, arguments: Arguments, raw_log: RawLog) -> Tally:
     """Rounds for those that write something and are not slow."""
     writing = {name for name, runs in memory.outcomes.items() if any(run.output_bytes for run in runs)}
     contenders = [one for one in present if one.name in writing and not one.slow]
     with tempfile.TemporaryDirectory(prefix="bench-", dir=arguments.disk) as folder:
         on_disk = replace(ground, outputs=Path(folder), on_disk=True)
-        return play(contenders, on_disk, arguments.disk_rounds, arguments.repeats, chronicle.enter)
+        return play(contenders, on_disk, arguments.disk_rounds, arguments.repeats, raw_log.add)
 
 
 def _warm(root: Path) -> None:
@@ -153,12 +151,9 @@ def _write(results: Results, page: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parse(arguments)
-    # Whoever is ended tidies up: server and contender end too, and no output stays in memory.
+    # An exception ends server and contender too, and removes the outputs.
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    try:
-        results = run(chosen)
-    except Complaint as complaint:
-        sys.exit(f"bench: {complaint}")
+    results = run(chosen)
     print(markdown(results, plot=None))
     if chosen.report is not None:
         _write(results, chosen.report)

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.complaint import Complaint
 from bench.marking import mark_both
-from bench.synthetic_report import table
+from bench.report_page import table
 from bench.wire import Compressing, Logged
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
@@ -53,7 +52,7 @@ def _run(conf: Path, command: str, *arguments: str) -> None:
         env=os.environ | {"PYTHONPATH": str(_ROOT)},
     )
     if done.returncode:
-        raise Complaint(f"parcahyd {command} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
+        sys.exit(f"parcahyd {command} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
 
 
 def _shown(conf: Path, url: str) -> bytes:
@@ -82,7 +81,7 @@ def _crawled(
         _run(conf, "verify")
         for path in sorted(new)[:: max(1, len(new) // 20)]:
             if _shown(conf, f"{origin}/{_address(path)}") != new[path]:
-                raise Complaint(f"{path} is not stored as it is now")
+                sys.exit(f"{path} is not stored as it is now")
     return first, again
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 
-from bench.complaint import Complaint
 from bench.nginx import nginx_version
 
 __all__ = ["describe_machine", "file_system", "is_in_memory", "python_build"]
@@ -55,7 +55,7 @@ def python_build(python: str) -> str:
             for program in (_BUILD, _PACE)
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        raise Complaint(f"{python} is no Python interpreter that runs: {error}") from None
+        sys.exit(f"{python} is no Python interpreter that runs: {error}")
     return f"{build}, {pace} million loops/s"
 
 

@@ -11,15 +11,31 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import psutil
 
-from bench.others import Busy, others_between
-
-__all__ = ["Usage", "adopt_orphans", "run_measured"]
+__all__ = [
+    "TOLERATED_CORES",
+    "MachineLoad",
+    "OtherLoad",
+    "Usage",
+    "adopt_orphans",
+    "is_disturbed",
+    "other_load",
+    "run_measured",
+]
 
 _SAMPLE_SECONDS = 0.1
 _PR_SET_CHILD_SUBREAPER = 36
+
+TOLERATED_CORES = 0.1
+"""A round in which others used more than this is disturbed."""
+_RESOLUTION_SECONDS = 0.05
+"""The kernel charges whole ticks to whoever runs when the clock ticks, so a short crawl's share is not known better."""
+_SECOND = os.sysconf("SC_CLK_TCK")
+_KERNEL_THREAD = 0x00200000
+"""PF_KTHREAD among the flags of /proc/PID/stat."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class Usage:
     """Cores that processes outside of the benchmark used meanwhile, on average."""
     stolen_cores: float
     """Cores that the hypervisor gave to other machines meanwhile, on average."""
-    out_of_patience: bool
+    timed_out: bool
     """It was killed because it took too long."""
 
 
@@ -49,16 +65,16 @@ def run_measured(
     folder: Path,
     log: Path,
     environment: Mapping[str, str],
-    patience: float,
+    timeout: float,
     server_seconds: Callable[[], float],
 ) -> Usage:
     """Runs the command in the folder to its end, the end of its last process; `server_seconds` is the server's CPU so far."""
     known = frozenset(psutil.pids())
-    own, served, busy = time.process_time(), server_seconds(), Busy.now()
+    own, served, busy = time.process_time(), server_seconds(), MachineLoad.now()
     with log.open("wb") as output:
         began = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, env=environment, start_new_session=True)
-        watch = _Watch(known, began + patience)
+        watch = _Watch(known, began + timeout)
         watch.start()
         try:
             cpu_seconds, process.returncode, ended = _reap(process.pid)
@@ -72,9 +88,9 @@ def run_measured(
         seconds = ended - began
         watch.stop()
     ours = cpu_seconds + server_seconds() - served + time.process_time() - own
-    others = others_between(busy, Busy.now(), ours, seconds)
+    others = other_load(busy, MachineLoad.now(), ours, seconds)
     return Usage(
-        process.returncode, seconds, cpu_seconds, watch.peak, others.cores, others.stolen_cores, out_of_patience=watch.killed
+        process.returncode, seconds, cpu_seconds, watch.peak, others.cores, others.stolen_cores, timed_out=watch.killed
     )
 
 
@@ -87,7 +103,7 @@ def _reap(pid: int) -> tuple[float, int, float]:
 def _below(known: Collection[int]) -> list[psutil.Process]:
     """The descendants of this process among the processes that are not known.
 
-    Who looks at every process of the machine ten times a second takes a twentieth of a core from those it measures.
+    To look at every process of the machine ten times a second would take a twentieth of a core from those that are measured.
     """
     new: dict[int, psutil.Process] = {}
     parents: dict[int, int] = {}
@@ -142,3 +158,52 @@ def _memory(process: psutil.Process) -> int:
         except (psutil.AccessDenied, AttributeError):
             return int(process.memory_info().rss)
     return 0
+
+
+@dataclass(frozen=True)
+class MachineLoad:
+    """CPU time of the whole machine so far, in seconds."""
+
+    working: float
+    """Every core's time in processes, in the kernel and in interrupts."""
+    stolen: float
+    """Time in which this machine would have worked, had its hypervisor let it."""
+    kernel_threads: float
+    """The part of `working` that the kernel did in threads of its own: sending, receiving and writing back for everybody."""
+
+    @classmethod
+    def now(cls) -> Self:
+        ticks = [int(field) for field in Path("/proc/stat").read_text().partition("\n")[0].split()[1:]]
+        user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = ticks[:8]
+        working = user + nice + system + interrupts + soft_interrupts
+        return cls(working / _SECOND, stolen / _SECOND, _kernel_threads() / _SECOND)
+
+
+@dataclass(frozen=True)
+class OtherLoad:
+    """What others took of the machine during a span of time, in cores."""
+
+    cores: float
+    stolen_cores: float
+
+
+def other_load(before: MachineLoad, after: MachineLoad, our_seconds: float, seconds: float) -> OtherLoad:
+    """What neither we nor the kernel's own threads used between two readings."""
+    foreign = (after.working - before.working) - (after.kernel_threads - before.kernel_threads) - our_seconds
+    return OtherLoad(max(foreign, 0.0) / seconds, (after.stolen - before.stolen) / seconds)
+
+
+def is_disturbed(other_cores: float, seconds: float) -> bool:
+    """Others used more than a tenth of a core, and more than the error of the kernel's account."""
+    return other_cores * seconds > TOLERATED_CORES * seconds + _RESOLUTION_SECONDS
+
+
+def _kernel_threads() -> int:
+    """The ticks of all threads of the kernel; the fields are those after the name, see proc(5)."""
+    ticks = 0
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = status.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[6]) & _KERNEL_THREAD:
+                ticks += int(fields[11]) + int(fields[12])
+    return ticks

@@ -22,10 +22,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
 from bench.nginx import Answer, Nginx, pages_of
-from bench.page_section import write_section
-from bench.synthetic_report import table
+from bench.report_page import table, write_section
 from bench.synthetic_run import output_folder
 
 __all__ = ["main"]
@@ -57,7 +55,7 @@ def _build(pages: Path, folder: Path, url: str, site: Path, *, plugin: bool) -> 
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(folder / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Complaint(f"mkdocs build ended with {done.returncode}: {done.stderr[-2000:]}")
+        sys.exit(f"mkdocs build ended with {done.returncode}: {done.stderr[-2000:]}")
 
 
 def _crawl(url: str, conf: Path, settings: list[str]) -> float:
@@ -71,7 +69,7 @@ def _crawl(url: str, conf: Path, settings: list[str]) -> float:
         command, capture_output=True, text=True, check=False, cwd=conf, env=os.environ | {"PYTHONPATH": str(_ROOT)}
     )
     if done.returncode:
-        raise Complaint(f"a crawl ended with {done.returncode}: {done.stderr[-2000:]}")
+        sys.exit(f"a crawl ended with {done.returncode}: {done.stderr[-2000:]}")
     return time.monotonic() - began
 
 
@@ -136,7 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

@@ -8,22 +8,22 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import psutil
 
-from bench.complaint import Complaint
-
-__all__ = ["HTML_SUFFIXES", "Answer", "Nginx", "nginx_version", "pages_of", "read_answer"]
+__all__ = ["HTML_SUFFIXES", "Answer", "Nginx", "nginx_version", "pages_of", "read_answer", "steady_rate"]
 
 HTML_SUFFIXES = (".html", ".htm")
 """What is sent as text/html, and so counts as a page."""
 
 _SETTLED_SECONDS = 0.1
+_SHORTEST_STRETCH = 0.5
 _ESCAPED = re.compile(r"\\x([0-9A-F]{2})")
 
 # Answers are not compressed: every contender receives the same bytes, whatever codings it offers.
@@ -44,7 +44,7 @@ http {{
   sendfile on;
   tcp_nopush on;
   keepalive_requests 1000000;
-  log_format bench '$status|$sent_http_content_type|$request_method|$body_bytes_sent|$sent_http_content_length|$uri';
+  log_format bench '$msec|$status|$sent_http_content_type|$request_method|$body_bytes_sent|$sent_http_content_length|$uri';
   access_log {folder}/access.log bench;
   client_body_temp_path {folder}/body;
   proxy_temp_path {folder}/proxy;
@@ -60,6 +60,8 @@ http {{
 class Answer:
     """One line of the access log."""
 
+    at: float
+    """When the last byte was given to the kernel, in seconds since 1970."""
     status: int
     media_type: str
     method: str
@@ -71,8 +73,8 @@ class Answer:
 
 def read_answer(line: str) -> Answer:
     """A log line as a record."""
-    status, media_type, method, sent, length, path = line.rstrip("\n").split("|", 5)
-    return Answer(int(status), media_type.partition(";")[0], method, sent == length, _unescape(path))
+    at, status, media_type, method, sent, length, path = line.rstrip("\n").split("|", 6)
+    return Answer(float(at), int(status), media_type.partition(";")[0], method, sent == length, _unescape(path))
 
 
 def _unescape(path: str) -> str:
@@ -84,11 +86,29 @@ def _unescape(path: str) -> str:
 
 def pages_of(answers: Iterable[Answer]) -> frozenset[str]:
     """The different HTML documents that were sent whole."""
-    return frozenset(
-        answer.path
-        for answer in answers
-        if answer.status == 200 and answer.method == "GET" and answer.whole and answer.media_type == "text/html"
-    )
+    return frozenset(_first_sent(answers))
+
+
+def steady_rate(answers: Sequence[Answer], after: float = 1.0) -> float | None:
+    """Pages per second between `after` seconds after the first answer and the last page; None where the crawl was too short.
+
+    The time until the first request, and what a crawler does after the last page, are no part of it.
+    """
+    times = sorted(_first_sent(answers).values())
+    if not times:
+        return None
+    began = min(answer.at for answer in answers) + after
+    seconds = times[-1] - began
+    return len([at for at in times if at > began]) / seconds if seconds >= _SHORTEST_STRETCH else None
+
+
+def _first_sent(answers: Iterable[Answer]) -> dict[str, float]:
+    """When each HTML document was first sent whole."""
+    sent: dict[str, float] = {}
+    for answer in answers:
+        if answer.status == 200 and answer.method == "GET" and answer.whole and answer.media_type == "text/html":
+            sent.setdefault(answer.path, answer.at)
+    return sent
 
 
 class Nginx:
@@ -142,9 +162,9 @@ class Nginx:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return
             if self._process.poll() is not None:
-                raise Complaint(f"nginx ended with {self._process.returncode}")
+                sys.exit(f"nginx ended with {self._process.returncode}")
             time.sleep(0.05)
-        raise Complaint("nginx does not answer")
+        sys.exit("nginx does not answer")
 
 
 def nginx_version() -> str:
@@ -157,7 +177,7 @@ def _program() -> str:
     # System folders are not on the PATH of an ordinary user in Debian.
     found = shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
     if found is None:
-        raise Complaint("nginx is not installed; the benchmark needs it to serve the sites (Debian: apt install nginx-light)")
+        sys.exit("nginx is not installed; the benchmark needs it to serve the sites (Debian: apt install nginx-light)")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What servers see of PARCAHYD, and what PARCAHYD makes of them: real crawls of difficult sites on loopback.
+"""Real crawls of difficult sites on loopback: which requests the servers see, and what PARCAHYD stores.
 
     python bench/politeness.py [robots] [wait] [urls] [traps] [browser]
 
@@ -9,36 +9,32 @@ user has. See bench/README.md.
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` and `tests` are found when this file is run by its name
 
-__all__ = ["PARTS", "lines_of"]
+from bench.polite import browser, robots, traps, urls, wait
 
-PARTS = {
-    "robots": "robots.txt: the standard's cases, real files, and servers in trouble",
-    "wait": "a server that asks to be left alone",
-    "urls": "canonical URLs against two collections of cases",
-    "traps": "a hostile site",
-    "browser": "titles and links against Chromium",
+__all__ = ["PARTS"]
+
+PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
+    "robots": ("robots.txt: the standard's cases, real files, and servers that fail", robots.lines),
+    "wait": ("a server that asks to be left alone", wait.lines),
+    "urls": ("canonical URLs against two collections of cases", urls.lines),
+    "traps": ("a hostile site", traps.lines),
+    "browser": ("titles and links against Chromium", browser.lines),
 }
-
-
-def lines_of(part: str) -> Iterator[str]:
-    """What a part prints, line by line."""
-    lines: Iterator[str] = importlib.import_module(f"bench.polite.{part}").lines()
-    return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
     for part in parser.parse_args().parts or PARTS:
-        print(f"## {part}: {PARTS[part]}\n", flush=True)
-        for line in lines_of(part):
+        title, lines = PARTS[part]
+        print(f"## {part}: {title}\n", flush=True)
+        for line in lines():
             print(line, flush=True)
         print()
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from bench.figures import ratios, spread
-from bench.others import TOLERATED_CORES
+from bench.measuring import TOLERATED_CORES
+from bench.report_page import spread, table
 from bench.results import Results, SiteResults
 from bench.rounds import Outcome, Outcomes
 
-__all__ = ["DISTURBED", "INCOMPLETE", "label", "markdown", "ratio_table", "site_table"]
+__all__ = ["DISTURBED", "INCOMPLETE", "label", "markdown", "ratio_table", "ratios", "site_table"]
 
 DISTURBED, INCOMPLETE = "\\*", "†"
 _OURS = "parcahyd"
-_LIMIT = "limit"
 _LEGEND = f"""\
 Each cell is the median over the rounds, with the smallest and the largest value in brackets.
 
 - pages: different HTML documents in the server's log that were sent whole, of those that a walk over the files finds from the
   start page; missing: pages of the walk that were not fetched; outside: fetched, but not in the walk.
+- after the first second, after 1 s: from one second after the server's first answer to the last page, both by the server's log:
+  the start of a contender and its work after the last page are left out. Empty where that is less than half a second.
 - CPU: user and system time of all processes of a contender. peak: the largest sum of proportional set sizes over its process
   tree. output: bytes of the files that it left.
 - {DISTURBED} in at least one of its rounds other processes used more than a tenth of a core, also when the crawl was repeated.
@@ -30,7 +31,7 @@ def markdown(results: Results, plot: str | None) -> str:
     parts = [
         "## Whole crawls against other crawlers",
         _introduction(results),
-        "\n".join(_table(("machine", ""), results.machine)),
+        "\n".join(table(("machine", ""), results.machine)),
         "\n".join(_contender_table(results)),
         *([f"![Pages per second of each contender on each site]({plot})"] if plot else []),
         *_ratios(results),
@@ -55,7 +56,7 @@ def _introduction(results: Results) -> str:
 def _contender_table(results: Results) -> Iterator[str]:
     rows = [(f"{one.name} {one.version}", one.work) for one in results.contenders]
     rows += [(name, f"left out: {reason}") for name, reason in results.left_out.items()]
-    return _table(("contender", "what it does with a page"), rows)
+    return table(("contender", "what it does with a page"), rows)
 
 
 def label(runs: Sequence[Outcome]) -> str:
@@ -69,25 +70,64 @@ def _marks(runs: Sequence[Outcome]) -> str:
 
 
 def _ratios(results: Results) -> Iterator[str]:
-    if any(_OURS in site.memory for site in results.sites):
+    rows = list(ratio_table(results.sites))
+    if len(rows) > 2:
         yield "### PARCAHYD against each other contender"
-        yield "Pages per second of PARCAHYD divided by those of the other in the same round; above 1, PARCAHYD is faster."
-        yield "\n".join(ratio_table(results.sites))
+        yield (
+            "PARCAHYD's figure divided by that of the other in the same round. Above 1, PARCAHYD fetches more pages per "
+            "second; below 1, it needs less CPU. The line of the limit is PARCAHYD's share of it."
+        )
+        yield "\n".join(rows)
 
 
 def ratio_table(sites: Sequence[SiteResults]) -> Iterator[str]:
-    """One line for each contender, one column for each site; the limit's line is PARCAHYD's share of it."""
-    names = list(dict.fromkeys(name for site in sites for name in site.memory if name != _OURS))
-    rows = []
-    for name in names:
-        cells = [_ratio_cell(site.memory.get(_OURS, ()), site.memory.get(name, ())) for site in sites]
-        rows.append(("share of the limit" if name == _LIMIT else f"x {name}", *cells))
-    return _table(("", *(site.name for site in sites)), rows)
+    """A line for each site, each row of this version of PARCAHYD and each contender that is not one."""
+    head = ("site", "PARCAHYD", "divided by", "pages/s", "pages/s after the first second", "CPU/page")
+    return table(head, (row for site in sites for row in _ratio_rows(site)))
 
 
-def _ratio_cell(ours: Sequence[Outcome], others: Sequence[Outcome]) -> str:
-    found = ratios(ours, others)
-    return spread(found, "{:.2f}") + _marks([*ours, *others]) if found else ""
+def _ratio_rows(site: SiteResults) -> Iterator[tuple[str, ...]]:
+    ours = [name for name in site.memory if _is_ours(name)]
+    others = [name for name in site.memory if not _is_ours(name)]
+    # What a setting costs: the rows of this version against its defaults.
+    pairs = [(one, other) for one in ours for other in others] + [
+        (one, _OURS) for one in ours if one != _OURS and _OURS in ours
+    ]
+    for one, other in pairs:
+        runs, beside = site.memory[one], site.memory[other]
+        cells = [_ratio_cell(runs, beside, figure) for figure in (_speed, _steady_speed, _cpu)]
+        if cells[0]:
+            yield (site.name, one, other + _marks([*runs, *beside]), *cells)
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_OURS) and "before" not in name
+
+
+Figure = Callable[[Outcome], float | None]
+
+
+def _speed(run: Outcome) -> float | None:
+    return run.pages_per_second
+
+
+def _steady_speed(run: Outcome) -> float | None:
+    return run.steady_pages_per_second
+
+
+def _cpu(run: Outcome) -> float | None:
+    return run.cpu_ms_per_page
+
+
+def ratios(runs: Sequence[Outcome], others: Sequence[Outcome], figure: Figure = _speed) -> list[float]:
+    """A figure divided by another contender's in the same round, for each round in which both have one."""
+    by_round = {other.number: value for other in others if (value := figure(other))}
+    return [value / by_round[run.number] for run in runs if run.number in by_round and (value := figure(run))]
+
+
+def _ratio_cell(ours: Sequence[Outcome], others: Sequence[Outcome], figure: Figure) -> str:
+    found = ratios(ours, others, figure)
+    return spread(found, "{:.2f}") if found else ""
 
 
 def _site(site: SiteResults, results: Results) -> Iterator[str]:
@@ -106,9 +146,9 @@ def _site(site: SiteResults, results: Results) -> Iterator[str]:
 
 def site_table(outcomes: Outcomes) -> Iterator[str]:
     """One line for each contender."""
-    speed = ("contender", "rounds", "pages", "missing", "outside", "requests", "seconds", "pages/s")
+    speed = ("contender", "rounds", "pages", "missing", "outside", "requests", "seconds", "pages/s", "pages/s after 1 s")
     cost = ("CPU s", "CPU ms/page", "peak MB", "output MB")
-    return _table((*speed, *cost), (_site_row(runs) for runs in outcomes.values()))
+    return table((*speed, *cost), (_site_row(runs) for runs in outcomes.values()))
 
 
 def _site_row(runs: Sequence[Outcome]) -> tuple[str, ...]:
@@ -121,11 +161,17 @@ def _site_row(runs: Sequence[Outcome]) -> tuple[str, ...]:
         spread([run.requests for run in runs], "{:.0f}"),
         spread([run.usage.seconds for run in runs], "{:.2f}"),
         spread([run.pages_per_second for run in runs], "{:.0f}"),
+        _steady_cell(runs),
         spread([run.usage.cpu_seconds for run in runs], "{:.2f}"),
-        spread([1000 * run.usage.cpu_seconds / max(run.pages, 1) for run in runs], "{:.2f}"),
+        spread([run.cpu_ms_per_page for run in runs], "{:.2f}"),
         spread([run.usage.peak_bytes / 1e6 for run in runs], "{:.0f}"),
         spread([run.output_bytes / 1e6 for run in runs], "{:.1f}"),
     )
+
+
+def _steady_cell(runs: Sequence[Outcome]) -> str:
+    found = [run.steady_pages_per_second for run in runs if run.steady_pages_per_second is not None]
+    return spread(found, "{:.0f}") if found else ""
 
 
 def _disk_table(outcomes: Outcomes) -> Iterator[str]:
@@ -137,11 +183,4 @@ def _disk_table(outcomes: Outcomes) -> Iterator[str]:
         speed = spread([run.pages_per_second for run in runs], "{:.0f}")
         sync = spread([run.sync_seconds or 0.0 for run in runs], "{:.2f}")
         rows.append((label(runs), str(len(runs)), spread([run.usage.seconds for run in runs], "{:.2f}"), speed, against, sync))
-    return _table(head, rows)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"
+    return table(head, rows)

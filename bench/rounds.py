@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bench.complaint import Complaint
 from bench.contenders.contender import Contender, Task
 from bench.coverage import Coverage, compare
-from bench.measuring import Usage, run_measured
-from bench.nginx import Nginx, pages_of
-from bench.others import is_disturbed
+from bench.measuring import Usage, is_disturbed, run_measured
+from bench.nginx import Nginx, pages_of, steady_rate
 
 __all__ = ["Failed", "Ground", "Outcome", "Outcomes", "Tally", "play", "settle", "turns"]
 
@@ -39,6 +37,8 @@ class Outcome:
     coverage: Coverage
     usage: Usage
     output_bytes: int
+    steady_pages_per_second: float | None = None
+    """From one second after the first answer to the last page, by the server's log; None where the crawl was too short."""
     sync_seconds: float | None = None
     """How long writing back to the disk took afterwards; None on a memory file system."""
 
@@ -50,6 +50,10 @@ class Outcome:
     @property
     def pages_per_second(self) -> float:
         return self.pages / self.usage.seconds
+
+    @property
+    def cpu_ms_per_page(self) -> float:
+        return 1000 * self.usage.cpu_seconds / max(self.pages, 1)
 
     @property
     def disturbed(self) -> bool:
@@ -72,7 +76,7 @@ class Ground:
     known: Path
     outputs: Path
     on_disk: bool
-    patience: float
+    timeout: float
 
     def crawl(self, contender: Contender, number: int) -> Outcome:
         """One crawl into a fresh folder, which is removed afterwards. Raises Failed."""
@@ -90,15 +94,24 @@ class Ground:
             os.sync()
         mark = self.nginx.mark()
         environment = {**os.environ, **contender.environment}
-        usage = run_measured(command, output, log, environment, self.patience, self.nginx.cpu_seconds)
+        usage = run_measured(command, output, log, environment, self.timeout, self.nginx.cpu_seconds)
         sync_seconds = _timed(os.sync) if self.on_disk else None
         _refuse_failure(contender, usage, log)
         answers = self.nginx.since(mark)
         coverage = compare(self.pages, pages_of(answers))
         wrong = contender.check(output)
         if wrong is not None:
-            raise Complaint(f"{contender.name} on {self.site}: its output is not as it must be:\n{wrong}")
-        return Outcome(contender.name, number, len(answers), coverage, usage, _bytes_below(output), sync_seconds)
+            sys.exit(f"{contender.name} on {self.site}: its output is not as it must be:\n{wrong}")
+        return Outcome(
+            contender.name,
+            number,
+            len(answers),
+            coverage,
+            usage,
+            _bytes_below(output),
+            steady_rate(answers),
+            sync_seconds,
+        )
 
 
 def _timed(act: Callable[[], None]) -> float:
@@ -108,7 +121,7 @@ def _timed(act: Callable[[], None]) -> float:
 
 
 def _refuse_failure(contender: Contender, usage: Usage, log: Path) -> None:
-    if usage.out_of_patience:
+    if usage.timed_out:
         raise Failed(f"killed after {usage.seconds:.0f} s")
     if usage.exit_code not in contender.good_exits:
         raise Failed(f"ended with {usage.exit_code}: {log.read_text(errors='replace')[-2000:].strip()}")
@@ -130,7 +143,7 @@ def settle(crawl: Callable[[], Outcome], repeats: int, tell: Callable[[Outcome],
 
 
 def turns(contenders: Sequence[Contender], number: int) -> list[Contender]:
-    """Who crawls in a round (from 1), in which order: it turns, so that nobody always runs in another's wake."""
+    """Who crawls in a round (from 1), in which order: it turns, so that no contender always follows the same other one."""
     first = (number - 1) % len(contenders)
     return [one for one in (*contenders[first:], *contenders[:first]) if number == 1 or not one.slow]
 
@@ -147,7 +160,7 @@ class Tally:
 def play(
     contenders: Sequence[Contender], ground: Ground, rounds: int, repeats: int, record: Callable[[str, Outcome], None]
 ) -> Tally:
-    """All rounds. A contender that fails takes part no more; if it is PARCAHYD, the benchmark ends with a Complaint."""
+    """All rounds. A contender that fails takes part no more; if it is PARCAHYD, the benchmark ends."""
     outcomes: dict[str, list[Outcome]] = {contender.name: [] for contender in contenders}
     failures: dict[str, str] = {}
 
@@ -172,7 +185,7 @@ def play(
 def _of_failure(contender: Contender, ground: Ground, failure: Failed) -> str:
     text = f"{contender.name} on {ground.site} {failure}"
     if contender.name.startswith("parcahyd"):
-        raise Complaint(text)
+        sys.exit(text)
     print(f"!!! {text}", file=sys.stderr)
     return str(failure).partition("\n")[0]
 
@@ -183,11 +196,13 @@ def _line(outcome: Outcome) -> str:
         f"round {outcome.number}, {outcome.contender}: {coverage.covered} of {coverage.expected} pages "
         f"in {usage.seconds:.2f} s, {outcome.pages_per_second:,.0f} pages/s, {usage.cpu_seconds:.2f} s of CPU"
     )
+    if outcome.steady_pages_per_second is not None:
+        text += f", {outcome.steady_pages_per_second:,.0f} pages/s after the first second"
     return text + (f"; DISTURBED, others used {usage.other_cores:.2f} cores" if outcome.disturbed else "")
 
 
 def _tell_missing(outcome: Outcome) -> None:
-    """A page that PARCAHYD does not find is a mistake of PARCAHYD's or of the walk's: somebody should look."""
+    """A page that PARCAHYD does not find is an error of PARCAHYD or of the walk; the user should look at it."""
     if outcome.contender.startswith("parcahyd") and outcome.coverage.missing:
         shown = "".join(f"\n!!!   {path}" for path in outcome.coverage.missing[:_EXAMPLES])
         print(f"!!! {outcome.contender} did not fetch {len(outcome.coverage.missing)} pages, such as:{shown}", file=sys.stderr)

@@ -21,7 +21,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
 from bench.contenders.contender import Peers, Task
 from bench.contenders.parcahyd import plain
 from bench.nginx import Nginx
@@ -72,7 +71,7 @@ def record(url: str, folder: Path, rate: int) -> Path:
     """Crawls the site under py-spy; returns its raw output."""
     spy = shutil.which("py-spy", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
     if spy is None:
-        raise Complaint("py-spy is not installed (pip install py-spy)")
+        sys.exit("py-spy is not installed (pip install py-spy)")
     raw = folder / "samples.raw"
     crawl = folder / "crawl"
     crawl.mkdir()
@@ -88,7 +87,7 @@ def record(url: str, folder: Path, rate: int) -> Path:
         check=False,
     )
     if done.returncode or not raw.exists():
-        raise Complaint(f"py-spy ended with {done.returncode}: {done.stderr[-1000:]}")
+        sys.exit(f"py-spy ended with {done.returncode}: {done.stderr[-1000:]}")
     return raw
 
 
@@ -117,7 +116,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

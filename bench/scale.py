@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.synthetic_report import chart, machine, publish, table
+from bench.report_page import chart, machine, publish, table
 from bench.synthetic_run import ROLES, Crawl, Sample, ServedWeb, output_folder
 from bench.synthetic_server import Request
 from bench.synthetic_web import Shape

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from bench.made_up_web import HOME, MAIN, Web
+from bench.augmented_web import HOME, MAIN, Web
 from bench.simulated_network import Line, SimulatedClock, SimulatedNetwork
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate

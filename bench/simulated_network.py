@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from math import inf
 from urllib.parse import urlsplit
 
-from bench.made_up_web import Web
+from bench.augmented_web import Web
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 
 __all__ = ["Line", "SimulatedClock", "SimulatedNetwork"]

@@ -6,6 +6,7 @@ package and unpacks it there, without installing anything.
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 import sys
@@ -13,12 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.complaint import Complaint
-from bench.generated_site import PAGES, generate
-
-__all__ = ["GENERATED", "PACKAGED", "Packaged", "Site", "choose_sites"]
+__all__ = ["GENERATED", "PACKAGED", "Packaged", "Site", "choose_sites", "generate"]
 
 GENERATED = "generated"
+_PAGES = 2_000
+_FOLDER_PAGES = 50
+_LINKS = 60
+_PARAGRAPHS = 40
+_WORDS = 60
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "zu")
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ PACKAGED = {
         Packaged("python3.11-doc", "usr/share/doc/python3.11/html"),
         Packaged("cppreference-doc-en-html", "usr/share/cppreference/doc/html/en"),
         Packaged("openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless/api"),
+        Packaged("rust-doc", "usr/share/doc/rust-doc/html"),
         Packaged("postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html"),
         Packaged("db5.3-doc", "usr/share/doc/db5.3-doc"),
     )
@@ -87,7 +92,7 @@ def _site(name: str, folders: Sequence[Path], scratch: Path, *, fetch: bool, sta
     root = Path(name).resolve()
     if not (root / start).is_file():
         known = ", ".join((*PACKAGED, GENERATED))
-        raise Complaint(f"{name} is neither a named site ({known}) nor a folder with {start} (see --start)")
+        sys.exit(f"{name} is neither a named site ({known}) nor a folder with {start} (see --start)")
     return Site(root.name, root, start)
 
 
@@ -95,11 +100,11 @@ def _packaged(packaged: Packaged, folders: Sequence[Path], *, fetch: bool) -> Si
     site = packaged.found(folders)
     if site is None and fetch:
         if len(folders) == 1:
-            raise Complaint("--fetch needs --sites FOLDER, where the packages are unpacked")
+            sys.exit("--fetch needs --sites FOLDER, where the packages are unpacked")
         packaged.fetch(folders[-1])
         site = packaged.found(folders)
     if site is None:
-        raise Complaint(
+        sys.exit(
             f"{packaged.package} is not there: install that Debian package, or unpack it with "
             f"--sites FOLDER --fetch, or name the folder of another site"
         )
@@ -108,7 +113,7 @@ def _packaged(packaged: Packaged, folders: Sequence[Path], *, fetch: bool) -> Si
 
 def _fallen_back(scratch: Path) -> Site:
     print(
-        f"!!! none of the named sites is there ({', '.join(PACKAGED)}): {PAGES:,} generated pages take their place. "
+        f"!!! none of the named sites is there ({', '.join(PACKAGED)}): {_PAGES:,} generated pages take their place. "
         "Real pages tell more: install one of these Debian packages, or fetch them with --sites FOLDER --fetch",
         file=sys.stderr,
     )
@@ -124,10 +129,38 @@ def _generated(scratch: Path) -> Site:
 def _need(*programs: str) -> None:
     for program in programs:
         if shutil.which(program) is None:
-            raise Complaint(f"--fetch needs {program}, a program of Debian and its relatives")
+            sys.exit(f"--fetch needs {program}, a program of Debian and its relatives")
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise Complaint(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+
+
+def generate(root: Path, pages: int = _PAGES) -> None:
+    """Writes the pages below a folder: `index.html` and folders of fifty, each page with links to sixty others."""
+    chance = random.Random(pages)
+    vocabulary = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(2_000)]
+    for number in range(pages):
+        file = root / _name(number)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(_page(number, pages, vocabulary, chance), encoding="utf-8")
+
+
+def _name(number: int) -> str:
+    return f"part{number // _FOLDER_PAGES:02}/page{number:04}.html" if number else "index.html"
+
+
+def _page(number: int, pages: int, vocabulary: list[str], chance: random.Random) -> str:
+    up = "../" if number else ""
+    # The next page and those at twice the number make every page reachable, most of them in a few steps.
+    targets = {(number + 1) % pages, 2 * number % pages, (2 * number + 1) % pages}
+    targets |= {chance.randrange(pages) for _ in range(_LINKS - len(targets))}
+    links = [f'<a href="{up}{_name(target)}">{chance.choice(vocabulary)}</a>' for target in sorted(targets)]
+    paragraphs = [f"<p>{' '.join(chance.choices(vocabulary, k=_WORDS))}.</p>" for _ in range(_PARAGRAPHS)]
+    for place, link in enumerate(links):
+        paragraphs[place % _PARAGRAPHS] += f" See {link}."
+    title = f"Page {number}"
+    head = f'<!DOCTYPE html>\n<html lang="la">\n<head><meta charset="utf-8"><title>{title}</title></head>\n'
+    return f"{head}<body>\n<h1>{title}</h1>\n" + "\n".join(paragraphs) + "\n</body>\n</html>\n"

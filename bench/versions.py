@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
-from bench.complaint import Complaint
 from bench.crawled_versions import refresh_by_crawl
 from bench.marking import mark_both
-from bench.page_section import write_section
 from bench.plot import Bar, draw
+from bench.report_page import write_section
 from bench.similarity import cost
 from bench.wire import Compressing, Exchange, Wire
 from parcahyd.augment.learned import LEAST_CHANGES, NOTHING_LEARNED, Learned, skeleton_hash, visited, write_learned
@@ -278,7 +277,7 @@ def _shared(old: bytes, new: bytes, whole: int, level: int) -> int:
     skeleton = shared[0].skeleton
     regions = [write_regions(parted.regions) for parted in shared]
     if [rebuild(skeleton, fields) for fields in regions] != [old, new]:
-        raise Complaint("a version did not come out as it was")
+        sys.exit("a version did not come out as it was")
     packed, lengths = len(compress(skeleton, level)), [len(compress(fields, level)) for fields in regions]
     return packed + sum(lengths) if is_smaller(packed, lengths, (whole // 2, whole - whole // 2)) else whole
 
@@ -357,14 +356,11 @@ def _report(pairs: list[Pair], level: int, panels: list[tuple[str, list[Bar]]], 
         yield "\n### Marked, by whole crawls\n"
         yield from refresh_by_crawl(pairs[0].old, pairs[0].new, level)
     if len(pairs) != 2 or pairs[0].new != pairs[1].old:
-        raise Complaint("learning needs two pairs that follow each other")
+        sys.exit("learning needs two pairs that follow each other")
     yield "\n### Learned\n"
     versions = [(old, pairs[0].new[path], pairs[1].new[path]) for path, old in sorted(pairs[0].old.items())]
     yield from _learned_tables(versions, WorkConf().CompressionLevel)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Complaint as complaint:
-        sys.exit(str(complaint))
+    main()

@@ -9,12 +9,12 @@ import contextlib
 import os
 import socket
 import subprocess
+import sys
 import time
 import zlib
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from bench.complaint import Complaint
 from bench.nginx import _free_port, _program
 
 __all__ = ["Compressing", "Exchange", "Logged", "Wire"]
@@ -67,9 +67,9 @@ class Compressing:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
                 return self
             if self._process.poll() is not None:
-                raise Complaint(f"nginx ended with {self._process.returncode}")
+                sys.exit(f"nginx ended with {self._process.returncode}")
             time.sleep(0.05)
-        raise Complaint("nginx does not answer")
+        sys.exit("nginx does not answer")
 
     def __exit__(self, *exception: object) -> None:
         self._process.terminate()
@@ -148,7 +148,7 @@ class Wire:
         while lines[-1] not in (b"\r\n", b""):
             lines.append(self._incoming.readline())
         if not lines[-1]:
-            raise Complaint("nginx closed the connection")
+            sys.exit("nginx closed the connection")
         return lines
 
     def _body(self, headers: dict[str, str]) -> tuple[bytes, int]:

@@ -1,51 +1,77 @@
-"""PARCAHYD, as `parcahyd run` crawls a site that is one's own."""
+"""PARCAHYD, as `parcahyd run` crawls a site that is one's own, with some settings and in more than one version."""
 
 from __future__ import annotations
 
 import compileall
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import parcahyd
 from bench.contenders.contender import Absent, Contender, Peers, Task
 from bench.machine import python_build
 
-__all__ = ["before", "elsewhere", "embedding", "plain"]
+__all__ = ["VARIANTS", "Variant", "makers", "plain"]
 
 _ROOT = Path(__file__).resolve().parents[2]
-# One host on loopback, and no pause: what wget2 and the others are allowed too.
+# One host on loopback, and no pause: wget2 and the others may do so too.
 _SETTINGS = ("Work.HostDelay=0", "Work.HostConnections=64", 'Map.AllowAddresses=["127.0.0.0/8"]')
 _WORK = "compresses each page and commits it with its links to SQLite"
 
 
+@dataclass(frozen=True)
+class Variant:
+    """One row of the report: which settings differ from the defaults, which checkout and which interpreter."""
+
+    settings: tuple[str, ...] = ()
+    remark: str = ""
+    before: bool = False
+    """The checkout that --before names."""
+    elsewhere: bool = False
+    """The interpreter that --other-python names."""
+
+
+VARIANTS = {
+    "parcahyd": Variant(),
+    # Both sides of the comparison with another version compress with zlib-ng at the same level. In versions whose default is
+    # ISA-L, level 2 selects zlib-ng.
+    "parcahyd-zlib-ng": Variant(("Work.CompressionLevel=2",), "zlib-ng, level 2"),
+    "parcahyd-before": Variant(("Work.CompressionLevel=2",), "another version; zlib-ng, level 2", before=True),
+    "parcahyd-isal": Variant(('Work.Compressor="isal"',), "ISA-L"),
+    "parcahyd-before-default": Variant((), "another version, its own defaults", before=True),
+    "parcahyd-embedded": Variant(("Work.Embedded=true",), "images, scripts and styles too"),
+    "parcahyd-elsewhere": Variant((), "another interpreter", elsewhere=True),
+}
+
+
+def makers() -> dict[str, Callable[[Peers], Contender]]:
+    """What makes the contender of each variant."""
+    return {name: partial(_made, name, variant) for name, variant in VARIANTS.items()}
+
+
 def plain(peers: Peers) -> Contender:
-    """Pages only, which is the default."""
-    return _contender("parcahyd", _WORK, peers.settings, peers.python)
+    """The defaults."""
+    return _made("parcahyd", VARIANTS["parcahyd"], peers)
 
 
-def embedding(peers: Peers) -> Contender:
-    """What pages embed is fetched too, as wget2 does it."""
-    work = f"{_WORK}, and images, scripts and styles too"
-    return _contender("parcahyd-embedded", work, [*peers.settings, "Work.Embedded=true"], peers.python)
+def _made(name: str, variant: Variant, peers: Peers) -> Contender:
+    root, python = _ROOT, peers.python
+    if variant.before:
+        if peers.before is None:
+            raise Absent("needs a checkout of another version (--before CHECKOUT)")
+        root = peers.before.resolve()
+    if variant.elsewhere:
+        if peers.other_python is None:
+            raise Absent("needs another interpreter that has what PARCAHYD depends on (--other-python PYTHON)")
+        python = peers.other_python
+    work = f"{_WORK} ({variant.remark})" if variant.remark else _WORK
+    return _contender(name, work, [*variant.settings, *peers.settings], python, root)
 
 
-def before(peers: Peers) -> Contender:
-    """Another version of PARCAHYD, by the same interpreter and its packages."""
-    if peers.before is None:
-        raise Absent("needs a checkout of another version (--before CHECKOUT)")
-    return _contender("parcahyd-before", _WORK, peers.settings, peers.python, peers.before.resolve())
-
-
-def elsewhere(peers: Peers) -> Contender:
-    """The same version by another interpreter."""
-    if peers.other_python is None:
-        raise Absent("needs another interpreter that has what PARCAHYD depends on (--other-python PYTHON)")
-    return _contender("parcahyd-elsewhere", _WORK, peers.settings, peers.other_python)
-
-
-def _contender(name: str, work: str, settings: Sequence[str], python: str, root: Path = _ROOT) -> Contender:
+def _contender(name: str, work: str, settings: Sequence[str], python: str, root: Path) -> Contender:
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, [str(root), os.environ.get("PYTHONPATH", "")]))}
 
     def command(task: Task) -> list[str]:
@@ -65,7 +91,7 @@ def _contender(name: str, work: str, settings: Sequence[str], python: str, root:
 
     # As installed: a checkout has no byte code where the environment forbids to write it, and would compile at every start.
     compileall.compile_dir(root / "parcahyd", quiet=1)
-    version = f"{_version(root)}, {_tag_reader(python, environment, root)}, Python {python_build(python)}"
+    version = f"{_version(root)}, {_tag_reader(root)}, Python {python_build(python)}"
     return Contender(name, version, work, command, check=verify, environment=environment)
 
 
@@ -73,11 +99,10 @@ def _program(python: str, command: str, output: Path) -> list[str]:
     return [python, "-m", "parcahyd", command, "--conf", str(output / "conf")]
 
 
-def _tag_reader(python: str, environment: dict[str, str], root: Path) -> str:
-    """Whether the one module that can be compiled was; of a version that has none, that it was not."""
-    program = [python, "-c", "import parcahyd.rules._tag_reader"]
-    done = subprocess.run(program, capture_output=True, check=False, env=os.environ | environment, cwd=root)
-    return "tag reader compiled" if done.returncode == 0 else "tag reader not compiled"
+def _tag_reader(root: Path) -> str:
+    """Whether a checkout has the compiled module, wherever that version keeps it."""
+    compiled = any((root / "parcahyd").rglob("_tag_reader*.so"))
+    return "tag reader compiled" if compiled else "tag reader not compiled"
 
 
 def _version(root: Path) -> str:

@@ -1,32 +1,32 @@
-"""Who can take part, and who does."""
+"""Which crawlers can take part, and which do."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
 
-from bench.contenders import limit, mirrors, node, parcahyd, scrapy
+from bench.contenders import other_crawlers, parcahyd
 from bench.contenders.contender import Absent, Contender, Peers
 
 __all__ = ["OPTIONAL", "USUAL", "choose_contenders"]
 
-USUAL: dict[str, Callable[[Peers], Contender]] = {
+Maker = Callable[[Peers], Contender]
+
+USUAL: dict[str, Maker] = {
     "parcahyd": parcahyd.plain,
-    "wget2": mirrors.wget2,
-    "spider-rs": node.spider_rs,
-    "spider-rs-storing": node.spider_rs_storing,
-    "scrapy-tuned": scrapy.tuned,
-    "scrapy-documented": scrapy.documented,
-    "limit": limit.limit,
+    "wget2": other_crawlers.wget2,
+    "spider-rs": other_crawlers.spider_rs,
+    "spider-rs-storing": other_crawlers.spider_rs_storing,
+    "scrapy-tuned": other_crawlers.scrapy_tuned,
+    "scrapy-documented": other_crawlers.scrapy_documented,
+    "limit": other_crawlers.limit,
 }
-OPTIONAL: dict[str, Callable[[Peers], Contender]] = {
-    "parcahyd-embedded": parcahyd.embedding,
-    "parcahyd-before": parcahyd.before,
-    "parcahyd-elsewhere": parcahyd.elsewhere,
-    "puf": mirrors.puf,
-    "wget": mirrors.wget,
-    "httrack": mirrors.httrack,
-    "crawlee": node.crawlee,
+OPTIONAL: dict[str, Maker] = {
+    **{name: maker for name, maker in parcahyd.makers().items() if name not in USUAL},
+    "puf": other_crawlers.puf,
+    "wget": other_crawlers.wget,
+    "httrack": other_crawlers.httrack,
+    "crawlee": other_crawlers.crawlee,
 }
 
 

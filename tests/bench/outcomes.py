@@ -11,11 +11,18 @@ __all__ = ["contender", "outcome"]
 
 
 def outcome(
-    name: str, number: int, *, pages: int = 100, seconds: float = 1.0, missing: int = 0, others: float = 0.0
+    name: str,
+    number: int,
+    *,
+    pages: int = 100,
+    seconds: float = 1.0,
+    missing: int = 0,
+    others: float = 0.0,
+    steady: float | None = None,
 ) -> Outcome:
-    usage = Usage(0, seconds, 2 * seconds, 50_000_000, others, 0.0, out_of_patience=False)
+    usage = Usage(0, seconds, 2 * seconds, 50_000_000, others, 0.0, timed_out=False)
     gone = tuple(f"/{page}.html" for page in range(missing))
-    return Outcome(name, number, pages + 1, Coverage(pages + missing, pages, gone, ()), usage, 1_000_000)
+    return Outcome(name, number, pages + 1, Coverage(pages + missing, pages, gone, ()), usage, 1_000_000, steady)
 
 
 def contender(name: str, *, slow: bool = False) -> Contender:

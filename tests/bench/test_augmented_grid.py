@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bench.augmented_grid import LINES, TOLERANCE, Case, Cell, Grid, cells, report, verdict, write_report
-from bench.made_up_web import HOME, MAIN, OFFERS, SHAPES, tables_of, web_of
+from bench.augmented_web import HOME, MAIN, OFFERS, SHAPES, tables_of, web_of
 from bench.simulated_crawl import crawl
 from bench.simulated_network import Line, SimulatedClock, SimulatedNetwork
 from parcahyd.augment.bundle import read_bundle

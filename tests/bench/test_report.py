@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.figures import ratios, spread
-from bench.report import DISTURBED, INCOMPLETE, label, markdown, ratio_table, site_table
+from bench.report import DISTURBED, INCOMPLETE, label, markdown, ratio_table, ratios, site_table
+from bench.report_page import spread
 from bench.results import Results, SiteResults
 from bench.rounds import Outcomes
 from tests.bench.outcomes import contender, outcome
@@ -14,8 +14,12 @@ from tests.bench.outcomes import contender, outcome
 @pytest.fixture
 def outcomes() -> Outcomes:
     return {
-        "parcahyd": [outcome("parcahyd", number, seconds=seconds) for number, seconds in ((1, 1.0), (2, 2.0), (3, 4.0))],
-        "wget2": [outcome("wget2", number, seconds=seconds) for number, seconds in ((1, 2.0), (2, 2.0), (3, 2.0))],
+        "parcahyd": [
+            outcome("parcahyd", number, seconds=seconds, steady=200.0) for number, seconds in ((1, 1.0), (2, 2.0), (3, 4.0))
+        ],
+        "wget2": [
+            outcome("wget2", number, seconds=2.0, steady=steady) for number, steady in ((1, 200.0), (2, 100.0), (3, 50.0))
+        ],
         "scrapy": [outcome("scrapy", 1, seconds=10.0, missing=3)],
         "limit": [outcome("limit", number, seconds=0.5, others=0.9) for number in (1, 2, 3)],
     }
@@ -59,16 +63,28 @@ def test_marks_tell_of_disturbance_and_of_missing_pages(outcomes: Outcomes) -> N
 def test_the_ratio_table_has_a_line_for_each_contender(outcomes: Outcomes) -> None:
     lines = list(ratio_table(_results(outcomes).sites))
     assert lines[2:] == [
-        "| x wget2 | 1.00 (0.50-2.00) |",
-        f"| x scrapy | 10.00{INCOMPLETE} |",
-        f"| share of the limit | 0.25 (0.12-0.50){DISTURBED} |",
+        "| manual | parcahyd | wget2 | 1.00 (0.50-2.00) | 2.00 (1.00-4.00) | 1.00 (0.50-2.00) |",
+        f"| manual | parcahyd | scrapy{INCOMPLETE} | 10.00 |  | 0.10 |",
+        f"| manual | parcahyd | limit{DISTURBED} | 0.25 (0.12-0.50) |  | 4.00 (2.00-8.00) |",
+    ]
+
+
+def test_every_row_of_parcahyd_is_compared_with_others_and_with_the_defaults() -> None:
+    names = ("parcahyd", "parcahyd-isal", "parcahyd-before", "wget2")
+    lines = list(ratio_table(_results({name: [outcome(name, 1)] for name in names}).sites))
+    assert [tuple(cell.strip() for cell in line.split("|")[2:4]) for line in lines[2:]] == [
+        ("parcahyd", "parcahyd-before"),
+        ("parcahyd", "wget2"),
+        ("parcahyd-isal", "parcahyd-before"),
+        ("parcahyd-isal", "wget2"),
+        ("parcahyd-isal", "parcahyd"),
     ]
 
 
 def test_the_table_of_a_site_has_a_cell_for_each_heading(outcomes: Outcomes) -> None:
     lines = list(site_table(outcomes))
     assert len({line.count("|") for line in lines}) == 1
-    assert "| scrapy† | 1 | 100 of 103 | 3 | 0 | 101 | 10.00 | 10 | 20.00 | 200.00 | 50 | 1.0 |" in lines
+    assert "| scrapy† | 1 | 100 of 103 | 3 | 0 | 101 | 10.00 | 10 |  | 20.00 | 200.00 | 50 | 1.0 |" in lines
 
 
 def test_the_report_says_who_was_left_out_and_what_was_not_done(outcomes: Outcomes) -> None:

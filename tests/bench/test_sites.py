@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.complaint import Complaint
 from bench.coverage import walk
-from bench.generated_site import generate
-from bench.sites import PACKAGED, Packaged, Site, choose_sites
+from bench.sites import PACKAGED, Packaged, Site, choose_sites, generate
 
 
 def test_a_packaged_site_is_found_below_a_folder(tmp_path: Path) -> None:
@@ -24,15 +22,15 @@ def test_any_folder_with_a_start_page_is_a_site(tmp_path: Path) -> None:
     (tmp_path / "first.html").touch()
     chosen = choose_sites([str(tmp_path)], None, tmp_path, fetch=False, start="first.html")
     assert chosen == [Site(tmp_path.name, tmp_path, "first.html")]
-    with pytest.raises(Complaint, match="neither a named site"):
+    with pytest.raises(SystemExit, match="neither a named site"):
         choose_sites([str(tmp_path)], None, tmp_path, fetch=False, start="index.html")
 
 
 def test_a_site_that_is_not_there_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PACKAGED, "no-such-doc", Packaged("no-such-doc", "usr/share/doc/no-such-doc"))
-    with pytest.raises(Complaint, match="--sites FOLDER --fetch"):
+    with pytest.raises(SystemExit, match="--sites FOLDER --fetch"):
         choose_sites(["no-such-doc"], tmp_path, tmp_path, fetch=False, start="index.html")
-    with pytest.raises(Complaint, match="needs --sites FOLDER"):
+    with pytest.raises(SystemExit, match="needs --sites FOLDER"):
         choose_sites(["no-such-doc"], None, tmp_path, fetch=True, start="index.html")
 
 

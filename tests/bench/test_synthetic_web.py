@@ -17,8 +17,8 @@ import dns.rdatatype
 import pytest
 
 from bench.broad import gaps_by_address, gaps_by_host
+from bench.report_page import chart, publish
 from bench.scale import tenths
-from bench.synthetic_report import chart, publish
 from bench.synthetic_run import ROLES, Sample, ServedWeb
 from bench.synthetic_server import Request
 from bench.synthetic_web import NO_HOST, NO_PAGE, ROBOTS, Answer, Shape, Web

@@ -1,4 +1,10 @@
-"""How benchmarks on the synthetic web tell their numbers: tables, quantiles, curves, sections of docs/performance.md."""
+"""Parts of the pages that benchmarks write: tables, spreads, curves, and sections of a Markdown page.
+
+A section stands between two comments, and the text outside of them stays as it is:
+
+    <!-- NAME begin -->
+    <!-- NAME end -->
+"""
 
 from __future__ import annotations
 
@@ -8,9 +14,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from bench.page_section import write_section
-
-__all__ = ["Curve", "chart", "machine", "publish", "quantiles", "table"]
+__all__ = ["Curve", "chart", "machine", "publish", "quantiles", "replace_section", "spread", "table", "write_section"]
 
 Curve = tuple[str, Sequence[tuple[float, float]]]
 """A name and its points."""
@@ -35,12 +39,18 @@ def quantiles(values: Sequence[float], form: str) -> str:
     return ", ".join(f"{name} {value}".strip() for name, value in zip(names, told, strict=True))
 
 
+def spread(values: Sequence[float], form: str) -> str:
+    """The median, with the smallest and the largest value where they look different."""
+    low, middle, high = (form.format(value) for value in (min(values), statistics.median(values), max(values)))
+    return middle if low == high else f"{middle} ({low}-{high})"
+
+
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """A Markdown table."""
     yield "| " + " | ".join(heading) + " |"
     yield "|" + "---|" * len(heading)
     for row in rows:
-        yield "| " + " | ".join(row) + " |"
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |"
 
 
 def chart(axis: str, *panels: Sequence[Curve]) -> str:
@@ -75,3 +85,23 @@ def publish(name: str, title: str, lines: Iterable[str], picture: str, page: Pat
     image = page.with_name(f"{page.stem}-{name}.svg")
     image.write_text(picture, encoding="utf-8")
     write_section(page, name, "\n".join([f"## {title}", "", *lines, "", f"![{title}]({image.name})"]), "Performance")
+
+
+def replace_section(page: str, name: str, text: str) -> str:
+    """The page with the section's text replaced; a section that is not there yet is put at the end."""
+    begin, end = f"<!-- {name} begin -->", f"<!-- {name} end -->"
+    section = f"{begin}\n\n{text.strip()}\n\n{end}"
+    before, found_begin, rest = page.partition(begin)
+    if not found_begin:
+        return f"{page.rstrip()}\n\n{section}\n".lstrip()
+    _, found_end, after = rest.partition(end)
+    if not found_end:
+        raise ValueError(f"the page has {begin} without {end}")
+    return f"{before}{section}{after}"
+
+
+def write_section(file: Path, name: str, text: str, title: str) -> None:
+    """Replaces the section in a file, which starts with the title where it is new."""
+    page = file.read_text(encoding="utf-8") if file.exists() else f"# {title}\n"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(replace_section(page, name, text), encoding="utf-8")

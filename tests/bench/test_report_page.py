@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.page_section import replace_section, write_section
+from bench.report_page import replace_section, write_section
 
 BESIDE = """\
 # Performance
