@@ -6,10 +6,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.crawl import Crawl, CrawlFactory, Setting
 from tests.support.postgres import fresh_database, postgres_server
 from tests.support.site_server import SiteServer
+
+# The same examples in every run, however long one takes: `--hypothesis-profile=search` looks for new ones.
+_EXAMPLES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("search", _EXAMPLES)
+settings.register_profile("same", _EXAMPLES, derandomize=True)
+settings.load_profile("same")
 
 
 @pytest.fixture

@@ -53,17 +53,14 @@ def _settings(dns: DnsServer) -> dict[str, str | int | float | bool | list[str] 
         "Map.Nameservers": [dns.nameserver],
         "Work.HostConnections": 1,
         "Work.AddressConnections": 1,
-        "Work.WaitForRetries": 30,
+        "Work.WaitForRetries": 60,
         "Work.RetryDelay": 0.1,
         "Work.MaxInstances": 2,
     }
 
 
-def _wait_for(server: SiteServer, status: int) -> None:
-    deadline = time.monotonic() + 30
-    while not any(entry.status == status and entry.ended for entry in list(server.log)):
-        assert time.monotonic() < deadline, "the server was never asked often enough"
-        time.sleep(0.02)
+def _has_answered(server: SiteServer, status: int) -> bool:
+    return any(entry.status == status and entry.ended for entry in list(server.log))
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -73,25 +70,26 @@ def test_retry_after_silences_every_host_on_the_address(server: SiteServer, craw
     _asks_once(server.site(), 10, ("Retry-After", "3"), status=status)
     with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
         running = crawl(_settings(dns))
-        running.run(*(listener.url(host=host) for host in _HOSTS), timeout=90)
+        running.run(*(listener.url(host=host) for host in _HOSTS))
     assert _silence(server.log, status) >= 3 - _TOLERANCE
     assert len(running.stored()) == 36
     running.verify()
 
 
 def test_retry_after_outlives_a_kill(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    """The server asks for so much time that it is in the database, and seen there, long before it is over."""
     listener = server.listen()
     server.put("", generated_site(12))
-    _asks_once(server.site(), 10, ("Retry-After", "5"))
+    _asks_once(server.site(), 10, ("Retry-After", "15"))
     with DnsServer({host: DnsName(("127.0.0.1",)) for host in _HOSTS}) as dns:
         running: Crawl = crawl_on(_settings(dns))
         with running.start(*(listener.url(host=host) for host in _HOSTS)) as process:
-            _wait_for(server, 429)
+            assert wait_until(lambda: _has_answered(server, 429)), process.said()
             assert wait_until(lambda: bool(running.status()["spared"])), process.said()
             end_all(marked_processes(running.mark))
         assert [spared["reason"] for spared in running.status()["spared"]]
-        running.run(timeout=90)
-    assert _silence(server.log) >= 5 - _TOLERANCE
+        running.run()
+    assert _silence(server.log) >= 15 - _TOLERANCE
     assert len(running.stored()) == 36
     running.verify()
 
@@ -134,7 +132,8 @@ def test_a_crawl_delay_outlives_its_worker_for_all_sites_of_the_host(server: Sit
     server.put("", Site({"/": html("Root"), "/robots.txt": robots("User-agent: *\nCrawl-delay: 2\n")}))
     known = crawl({"Work.HostConnections": 1, "Work.WaitForRetries": 30})
     with known.start(one.url(), two.url()) as running:
-        assert wait_until(lambda: _crawl_delays(known) == {0.0, 2.0}), running.said()
+        # The other site of the host is asked no sooner than two seconds after the first. It is 0 until then.
+        assert wait_until(lambda: 2.0 in _crawl_delays(known)), running.said()
         worker = process_of_kind(running.mark, "worker")
         assert worker is not None
         worker.kill()

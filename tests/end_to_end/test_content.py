@@ -44,7 +44,7 @@ def test_every_kind_of_answer(server: SiteServer, crawl_on: CrawlFactory, databa
     }
     front = html("Everything", [*(target for target in good if "%" not in target), *bad])
     server.put("", Site({"/": front, **good, **{target: page for target, (page, _) in bad.items()}}))
-    running = crawl_on({"Work.TimeoutIdle": 1, "Work.TimeoutTotal": 10})
+    running = crawl_on({"Work.TimeoutIdle": 5})
     running.run(listener.url())
 
     states = running.states()

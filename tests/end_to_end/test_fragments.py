@@ -56,11 +56,14 @@ class Shop:
         self.listener: Listener = server.listen()
         self.url = self.listener.url("/kettle.html")
 
-    def refresh(self, pages: dict[str, Page]) -> list[tuple[str, int]]:
-        """The requests for the page and its table in one run, each with its status; all that is stored is sound after it."""
+    def refresh(self, pages: dict[str, Page], *, retries: float = 0) -> list[tuple[str, int]]:
+        """The requests for the page and its table in one run, each with its status; all that is stored is sound after it.
+
+        The run waits for what is to be tried again within so many seconds.
+        """
         self.server.put("", Site(pages))
         self.server.forget()
-        self.crawl.run(self.listener.url())
+        self.crawl.run(self.listener.url(), sets={"Work.WaitForRetries": retries})
         self.crawl.verify()
         return [(entry.target, entry.status) for entry in self.server.requests() if "kettle" in entry.target]
 
@@ -108,7 +111,7 @@ def test_a_table_that_fails_is_a_failure_of_the_page_which_is_tried_itself(serve
     first = _document("11.00")
     shop.refresh(_pages(first))
     assert shop.refresh(_pages(first, Answer(status=500)))[0] == ("/kettle.TVI", 500)
-    shop.refresh(_pages(first))
+    shop.refresh(_pages(first), retries=60)
     assert shop.crawl.states()[shop.url] == ("stored", "")
     assert shop.stored == first
 

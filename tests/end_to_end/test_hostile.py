@@ -73,7 +73,7 @@ def test_nothing_that_a_server_sends_does_harm(server: SiteServer, crawl_on: Cra
         "", Site({"/": front, **_PAGES, "/many": many, "/robots.txt": Answer(b"\xff\xfe\x00Disallow: /\nuser-agent\n" * 500)})
     )
     crawl = crawl_on({"Work.Scope": "any", "Map.AllowAddresses": [f"{listener.address}/32"], "Map.DnsTimeout": 1})
-    crawl.run(listener.url(), timeout=120)
+    crawl.run(listener.url())
     states = crawl.states()
     for target in ("/", "/headers", "/from-headers", "/from-utf-16", "/nested", "/zeros", "/long-validator", "/many"):
         assert states[listener.url(target)] == ("stored", ""), target
@@ -83,7 +83,7 @@ def test_nothing_that_a_server_sends_does_harm(server: SiteServer, crawl_on: Cra
     assert not [character for character in explained if ord(character) < 32 and character != "\n"]
 
     server.forget()
-    crawl.run(sets={"Work.RevisitAfter": 0}, timeout=120)
+    crawl.run(sets={"Work.RevisitAfter": 0})
     asked = {entry.target: entry.status for entry in server.requests()}
     assert asked["/headers"] in (200, 304)
     crawl.verify()

@@ -30,7 +30,7 @@ def test_names_are_resolved_once_and_failures_have_their_reason(server: SiteServ
         "unknown.test": "dns-no-name",
     }
     with DnsServer(names) as name_server:
-        running = crawl({"Map.Nameservers": [name_server.nameserver], "Map.DnsTimeout": 1})
+        running = crawl({"Map.Nameservers": [name_server.nameserver], "Map.DnsTimeout": 5})
         running.run(*(listener.url(host=host) for host in (*good, *bad)))
         asked = [question for question in name_server.questions("site.test") if question.kind == "A"]
     states = running.states()

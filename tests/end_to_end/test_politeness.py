@@ -10,6 +10,7 @@ from itertools import pairwise
 from tests.support.crawl import CrawlFactory
 from tests.support.dns_server import DnsName, DnsServer
 from tests.support.generated_site import generated_site
+from tests.support.processes import wait_until
 from tests.support.site_server import LogEntry, SiteServer
 
 _TOLERANCE = 0.010
@@ -42,17 +43,21 @@ def test_the_delay_outlives_the_run(server: SiteServer, crawl_on: CrawlFactory) 
 
 
 def test_more_connections_run_from_start_to_start(server: SiteServer, crawl: CrawlFactory) -> None:
+    """The delay runs beside the answers, so that the three connections are in use together."""
     listener = server.listen()
-    site = generated_site(14, latency=1.0)
-    server.put("", site)
-    running = crawl({"Work.HostDelay": 0.3, "Work.HostConnections": 3})
-    running.run(listener.url())
-    assert len(running.stored()) == 14
-    together = [entry.together for entry in server.log]
-    assert max(together) in (2, 3)
-    # From arrival to arrival the server's own lateness counts against the client: half of the delay tells right from wrong.
+    server.put("", generated_site(14))
+    delay = 0.5
+    crawled = crawl({"Work.HostDelay": delay, "Work.HostConnections": 3})
+    with server.holding(lambda _: len(server.targets()) > 1) as release, crawled.start(listener.url()) as running:
+        assert wait_until(lambda: server.under_way == 3), running.said()
+        release()
+        assert running.wait() == 0, running.said()
+    assert len(crawled.stored()) == 14
+    assert max(entry.together for entry in server.log) == 3
+    # From arrival to arrival the server's lateness with the first of two counts against the client. Over ten delays it would
+    # have to be late by half of them to be taken for a client that keeps none.
     starts = sorted(entry.arrived for entry in server.log)
-    assert min(after - before for before, after in pairwise(starts)) >= 0.15
+    assert min(after - before for before, after in zip(starts, starts[10:], strict=False)) >= 10 * delay / 2
 
 
 def test_host_names_on_one_address_keep_the_addresss_delay(server: SiteServer, crawl: CrawlFactory) -> None:

@@ -29,7 +29,7 @@ def test_a_page_that_changes_is_visited_more_often_than_those_that_do_not(server
     with running_crawl.start(listener.url(), options=["--forever"]) as running:
         assert wait_until(lambda: Counter(server.targets())["/lively"] >= 14), running.said()
         running.interrupt()
-        assert running.wait(40) == 130, running.said()
+        assert running.wait() == 130, running.said()
     asked = Counter(server.targets())
     assert all(2 * asked[page] < asked["/lively"] for page in ("/", *still)), asked
     running_crawl.verify()
@@ -47,7 +47,7 @@ def test_what_falls_due_is_asked_for_within_the_budget(server: SiteServer, crawl
         assert wait_until(lambda: len(server.targets()) >= 24), running.said()
         assert not wait_until(lambda: len(server.targets()) > 24, timeout=2), server.targets()
         running.interrupt()
-        assert running.wait(40) == 130, running.said()
+        assert running.wait() == 130, running.said()
     assert len(server.targets()) == 24
     running_crawl.verify()
 

@@ -54,5 +54,5 @@ def test_a_dead_port_does_not_hold_up_the_hosts_other_sites(server: SiteServer, 
     with refusing_port() as port:
         running = crawl({"Work.RetryDelay": 3600})
         running.run(f"http://127.0.0.1:{port}/")
-        running.run(listener.url(), timeout=30)
+        running.run(listener.url())
     assert running.stored() == {listener.url()}

@@ -51,7 +51,7 @@ def test_every_answer_that_robots_txt_can_get(server: SiteServer, crawl: CrawlFa
     server.site().pages["/robots.txt?here"] = robots(_PRIVATE)
     with refusing_port() as port:
         refused = Listener("127.0.0.1", port)
-        running = crawl({"Work.TimeoutIdle": 1, "Work.TimeoutTotal": 2})
+        running = crawl({"Work.TimeoutIdle": 5})
         running.run(*(site.url() for site in sites.values()), refused.url())
 
     everything = {"/", "/private/page", "/private/open", "/only-us"}
@@ -117,7 +117,7 @@ def test_a_robots_txt_that_cannot_be_read_on_another_site_is_not_asked_for_again
 def test_a_robots_txt_at_a_forbidden_address_does_not_keep_the_run_busy(server: SiteServer, crawl: CrawlFactory) -> None:
     (site,) = _by_port(server, {"inside": redirect("http://127.0.0.9/robots.txt")}).values()
     running = crawl({"Map.AllowAddresses": ["127.0.0.1/32"]})
-    running.run(site.url(), timeout=30)
+    running.run(site.url())
     assert [entry.target for entry in server.log] == ["/robots.txt"]
     assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [("http://127.0.0.9", "address")]
     running.verify()

@@ -84,7 +84,7 @@ def test_the_crawl_ends_and_takes_what_is_real(server: SiteServer, crawl: CrawlF
     listener = server.listen()
     server.put("", _site())
     running = crawl(_SETTINGS)
-    running.run(listener.url(), timeout=120)
+    running.run(listener.url())
     running.verify()
 
     assert running.stored() >= {listener.url(target) for target in ("/", *_REAL, "/list", "/many")}

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from tests.support.processes import PATIENCE
+
 __all__ = ["LoopThread"]
 
 _T = TypeVar("_T")
@@ -21,8 +23,8 @@ class LoopThread:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """The coroutine's result, computed on the loop; at most 30 seconds, so that no test hangs on its own server."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+        """The coroutine's result, computed on the loop, within `PATIENCE`, so that no test hangs on its own server."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
 
     def close(self) -> None:
         self.call(_cancel_everything())

@@ -144,22 +144,24 @@ def _start(binaries: Path, data: Path, user: int | None) -> tuple[subprocess.Pop
             process = subprocess.Popen(
                 [binaries / "postgres", "-D", data, "-p", str(port), *settings], user=user, stdout=log, stderr=log, cwd="/"
             )
-        if _answers(process, port):
+        if _answers(process, port, data):
             return process, port
         process.kill()
         process.wait()
     pytest.skip(f"PostgreSQL did not start: {(data.parent / 'log').read_text(errors='replace')[-500:]}")
 
 
-def _answers(process: subprocess.Popen[bytes], port: int) -> bool:
+def _answers(process: subprocess.Popen[bytes], port: int, data: Path) -> bool:
+    """Whether this server answers, and not one of another test process that got the port first."""
     import psycopg
 
     deadline = time.monotonic() + _PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres").close()
+            with psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres") as connection:
+                row = connection.execute("SHOW data_directory").fetchone()
         except psycopg.OperationalError:
             time.sleep(0.02)
         else:
-            return True
+            return row == (str(data),)
     return False

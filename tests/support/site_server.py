@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class SiteServer:
         self._sites: dict[str, Site] = {"": Site()}
         self._numbers = itertools.count(1)
         self._under_way: dict[str, int] = {}
+        self._is_held: Callable[[LogEntry], bool] = _nothing
+        self._released = threading.Event()
         self._thread = LoopThread("site server")
 
     def __enter__(self) -> SiteServer:
@@ -121,6 +124,25 @@ class SiteServer:
     def targets(self, *, host: str = "") -> list[str]:
         """What was asked for, in order, without robots.txt."""
         return [entry.target for entry in self.requests(host=host)]
+
+    @property
+    def under_way(self) -> int:
+        """How many requests have no complete answer yet."""
+        return sum(not entry.ended for entry in list(self.log))
+
+    @contextlib.contextmanager
+    def holding(self, is_held: Callable[[LogEntry], bool]) -> Iterator[Callable[[], None]]:
+        """Keeps back the answers to requests for which `is_held` is true when they arrive, which are in the log then.
+
+        What was kept back is answered when the block ends, or earlier by a call of what the block is given. So a test can act
+        while requests are under way, however quick or slow the crawl is.
+        """
+        self._is_held, self._released = is_held, threading.Event()
+        try:
+            yield self._released.set
+        finally:
+            self._is_held = _nothing
+            self._released.set()
 
     def forget(self) -> None:
         """Empties the log, between two crawls."""
@@ -168,6 +190,7 @@ class SiteServer:
         try:
             answer = self._site_of(request.host).answer(request)
             entry.status = answer.status
+            await self._hold(entry)
             if answer.delay:
                 await asyncio.sleep(answer.delay)
             if answer.silent:
@@ -176,6 +199,12 @@ class SiteServer:
             return await _write(answer, request, writer, over)
         finally:
             over()
+
+    async def _hold(self, entry: LogEntry) -> None:
+        released = self._released
+        if self._is_held(entry):
+            while not released.is_set():
+                await asyncio.sleep(0.01)
 
     def _arrival(self, request: Request, listener: Listener, number: int) -> LogEntry:
         arrived = time.monotonic()
@@ -231,6 +260,10 @@ def _once(action: Callable[[], None]) -> Callable[[], None]:
             action()
 
     return guarded
+
+
+def _nothing(_entry: LogEntry) -> bool:
+    return False
 
 
 def _name(host: str) -> str:
