@@ -6,14 +6,15 @@ import contextlib
 import gzip
 import socket
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 
-__all__ = ["HOST", "LARGE", "PATIENCE", "CheckServer", "closed_port"]
+__all__ = ["HOST", "LARGE", "PATIENCE", "CheckServer", "refusing_port"]
 
 HOST = "conformance.invalid"
 LARGE = 200_000
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class CheckServer:
@@ -111,8 +112,9 @@ class _Answers(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextlib.contextmanager
+def refusing_port() -> Iterator[int]:
+    """A port that refuses connections: bound, so that no other process gets it, but not listening."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]

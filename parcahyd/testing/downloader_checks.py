@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.plugin_guards import StrictDownloader
-from parcahyd.testing.check_server import HOST, LARGE, PATIENCE, CheckServer, closed_port
+from parcahyd.testing.check_server import HOST, LARGE, PATIENCE, CheckServer, refusing_port
 from parcahyd.testing.contract import expect
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ __all__ = ["check_downloader"]
 
 
 def check_downloader(factory: DownloaderFactory, conf: WorkConf | None = None) -> None:
-    """Try a downloader out against a server on loopback; it must serve http. Takes about a second."""
+    """Try a downloader out against a server on loopback; it must serve http. Takes some seconds."""
     loop = asyncio.new_event_loop()
     with _no_proxy_works(), CheckServer("127.0.0.1") as site, contextlib.closing(loop):
-        downloader = factory(conf or WorkConf(TimeoutConnect=5.0, TimeoutIdle=0.3, TimeoutTotal=8.0), loop)
+        downloader = factory(conf or WorkConf(TimeoutConnect=30.0, TimeoutIdle=2.0, TimeoutTotal=30.0), loop)
         try:
             bench = _Bench(loop, downloader, site)
             _check_shape(downloader)
@@ -111,7 +111,8 @@ def _check_answer(bench: _Bench) -> None:
 
 
 def _check_faults(bench: _Bench) -> None:
-    closed = bench.fetch(bench.request("/", port=closed_port()))
+    with refusing_port() as port:
+        closed = bench.fetch(bench.request("/", port=port))
     expect(closed.fault is DownloadFault.CONNECT, f"a refused connection is the fault CONNECT, not {closed.fault}")
     cut = bench.fetch(bench.request("/cut"))
     expected = (DownloadFault.TRUNCATED, DownloadFault.RESET)
@@ -169,8 +170,9 @@ def _check_options(bench: _Bench) -> None:
     if "cookies" in honoured:
         _check_cookies(bench)
     if "proxy" in honoured:
-        proxied = RequestOptions(proxy=f"http://127.0.0.1:{closed_port()}")
-        result = bench.fetch(bench.request("/plain", options=proxied))
+        with refusing_port() as port:
+            proxied = RequestOptions(proxy=f"http://127.0.0.1:{port}")
+            result = bench.fetch(bench.request("/plain", options=proxied))
         expect(result.fault is DownloadFault.CONNECT, f"a proxy that is not there is the fault CONNECT, not {result.fault}")
     guarded = _Bench(bench.loop, StrictDownloader("checked", bench.downloader, bench.loop), bench.site)
     for name in sorted({*RequestOptions.__struct_fields__} - honoured):
@@ -209,9 +211,10 @@ def _no_proxy_works() -> Iterator[None]:
     """A downloader that believes the environment's proxy goes astray within."""
     names = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY")
     before = {name: os.environ.pop(name, None) for name in names}
-    os.environ["http_proxy"] = os.environ["ALL_PROXY"] = f"http://127.0.0.1:{closed_port()}"
     try:
-        yield
+        with refusing_port() as port:
+            os.environ["http_proxy"] = os.environ["ALL_PROXY"] = f"http://127.0.0.1:{port}"
+            yield
     finally:
         for name, value in before.items():
             os.environ.pop(name, None)

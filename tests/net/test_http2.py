@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from parcahyd.core.ports import RequestOptions
 from parcahyd.net.downloader_curl import CurlDownloader
 from tests.net.bench import AUTHORITY, Bench, request_to
 from tests.net.proxy_server import ProxyServer
+from tests.support.processes import wait_until
 
 _CONFIGURATION = """
 daemon off;
@@ -57,14 +57,13 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes], errors: Path) -> None:
-    for _ in range(200):
+    def listens() -> bool:
         if server.poll() is not None:
             pytest.skip(f"nginx does not start: {errors.read_text()[:300] if errors.exists() else server.returncode}")
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    pytest.fail("nginx does not listen")
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    assert wait_until(listens), "nginx does not listen"
 
 
 def test_requests_to_one_host_share_a_connection(port: int) -> None:

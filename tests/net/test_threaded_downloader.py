@@ -84,7 +84,7 @@ def test_there_are_never_more_threads_than_connections(bench: Bench) -> None:
     def script() -> DownloadResult:
         running.add(threading.get_ident())
         most.append(len(running))
-        together.wait(10)
+        together.wait(120)
         running.discard(threading.get_ident())
         return DownloadResult(200)
 
@@ -98,7 +98,7 @@ def test_a_late_result_is_dropped_and_the_thread_told_of(bench: Bench) -> None:
     release = threading.Event()
 
     def script() -> DownloadResult:
-        release.wait(10)
+        release.wait(120)
         return DownloadResult(200)
 
     downloader = _scripted(bench, script)
@@ -124,16 +124,17 @@ def test_what_waits_for_a_thread_is_cancelled_without_being_fetched(bench: Bench
 
     def script() -> DownloadResult:
         fetched.append(1)
-        release.wait(10)
+        release.wait(120)
         return DownloadResult(200)
 
     downloader = _scripted(bench, script)
     results: list[DownloadResult] = []
     for _ in range(3):
         downloader.start(REQUEST, results.append)
-    bench.settle()
+    bench.run_until(lambda: len(fetched) == 1)
     downloader.cancel_all()
     release.set()
+    bench.run_until(lambda: len(results) == 3)
     bench.settle()
     assert [result.fault for result in results] == [DownloadFault.CANCELLED] * 3
     assert len(fetched) == 1

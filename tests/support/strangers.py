@@ -8,6 +8,7 @@ from pathlib import Path
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.plugin_manager import PluginManager
+from tests.support.processes import PATIENCE
 
 __all__ = ["DOWNLOADER", "RESOLVER", "configured", "download", "plugin_folder"]
 
@@ -64,7 +65,7 @@ def configured(folder: Path, resolver: str = "dnspython", downloader: str = "cur
 
 
 def download(manager: PluginManager) -> list[DownloadResult]:
-    """What `done` was given, on an event loop of its own."""
+    """What `done` was given, on an event loop of its own: a first result, and whatever else comes soon after it."""
     loop = asyncio.new_event_loop()
     troubles: list[object] = []
     loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
@@ -72,7 +73,15 @@ def download(manager: PluginManager) -> list[DownloadResult]:
     downloader = manager.downloader(loop)
     downloader.start(REQUEST, results.append)
     assert results == [], "done was called from inside start"
-    loop.call_later(0.05, loop.stop)
+    began = loop.time()
+
+    def look() -> None:
+        if results or loop.time() - began > PATIENCE:
+            loop.call_later(0.05, loop.stop)
+        else:
+            loop.call_later(0.005, look)
+
+    look()
     loop.run_forever()
     downloader.close()
     loop.close()
