@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
@@ -17,9 +13,9 @@ import pytest
 from parcahyd.augment.declaration import learned
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
+from tests.support.nginx import find_nginx, nginx
 
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed, so its snippet is not tried")
+pytestmark = pytest.mark.skipif(find_nginx() is None, reason="nginx is not installed, so its snippet is not tried")
 SNIPPET = Path(__file__).parents[2] / "docs" / "nginx" / "augment.conf"
 
 CONFIGURATION = """
@@ -48,31 +44,15 @@ http {{
 
 @pytest.fixture
 def url(site: Path, tmp_path: Path) -> Iterator[str]:
-    assert NGINX is not None
     build(make_plan(site))
     (site / "a b.html").write_text("<a href=x>")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     user = "user root;" if os.geteuid() == 0 else ""  # else its worker cannot read the test's folder
-    configuration = tmp_path / "nginx.conf"
-    configuration.write_text(CONFIGURATION.format(user=user, folder=tmp_path, site=site, snippet=SNIPPET, port=port))
-    errors = tmp_path / "error.log"
-    with subprocess.Popen([NGINX, "-p", str(tmp_path), "-e", str(errors), "-c", str(configuration)]) as server:
-        try:
-            deadline = time.monotonic() + 30
-            while not _answers(port):
-                assert server.poll() is None, errors.read_text()
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
 
+    def configuration(port: int) -> str:
+        return CONFIGURATION.format(user=user, folder=tmp_path, site=site, snippet=SNIPPET, port=port)
 
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with nginx(tmp_path, configuration) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_tables_are_served_as_such(url: str, site: Path) -> None:

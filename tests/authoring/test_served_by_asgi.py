@@ -26,7 +26,7 @@ def url() -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not server.started and thread.is_alive() and time.monotonic() < deadline:
             time.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]

@@ -32,13 +32,13 @@ def served(tmp_path: Path) -> Iterator[http.client.HTTPConnection]:
     )
     assert process.stdin is not None
     assert process.stdout is not None
-    connection = http.client.HTTPConnection(Shape(1, 1, 1).address(0), int(process.stdout.readline()), timeout=30)
+    connection = http.client.HTTPConnection(Shape(1, 1, 1).address(0), int(process.stdout.readline()), timeout=120)
     try:
         yield connection
     finally:
         connection.close()
         process.stdin.close()
-        process.wait(30)
+        process.wait(120)
         process.stdout.close()
 
 

@@ -179,7 +179,7 @@ def test_the_log_has_every_request(tmp_path: Path) -> None:
 
 def _ask(served: ServedWeb, name: str, kind: str) -> dns.message.Message:
     address, _, port = served.nameserver.partition(":")
-    return dns.query.udp(dns.message.make_query(name, kind), address, timeout=5, port=int(port))
+    return dns.query.udp(dns.message.make_query(name, kind), address, timeout=60, port=int(port))
 
 
 def test_the_name_server_knows_the_hosts(served: ServedWeb) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +11,7 @@ from parcahyd.core.ports import RequestOptions
 from parcahyd.net.downloader_curl import CurlDownloader
 from tests.net.bench import AUTHORITY, Bench, request_to
 from tests.net.proxy_server import ProxyServer
-from tests.support.processes import wait_until
+from tests.support.nginx import nginx
 
 _CONFIGURATION = """
 daemon off;
@@ -39,31 +36,9 @@ http {{
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
     """Where nginx listens."""
-    nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin:/usr/bin:/usr/local/bin")
-    if nginx is None:
-        pytest.skip("nginx is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free: int = probe.getsockname()[1]
-    configuration = tmp_path / "nginx.conf"
     certificate = AUTHORITY.parent / "secure_test.pem"
-    configuration.write_text(_CONFIGURATION.format(folder=tmp_path, port=free, certificate=certificate))
-    with subprocess.Popen([nginx, "-e", f"{tmp_path}/errors", "-c", str(configuration)], stderr=subprocess.DEVNULL) as server:
-        try:
-            _wait_for(free, server, tmp_path / "errors")
-            yield free
-        finally:
-            server.terminate()
-
-
-def _wait_for(port: int, server: subprocess.Popen[bytes], errors: Path) -> None:
-    def listens() -> bool:
-        if server.poll() is not None:
-            pytest.skip(f"nginx does not start: {errors.read_text()[:300] if errors.exists() else server.returncode}")
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    assert wait_until(listens), "nginx does not listen"
+    with nginx(tmp_path, lambda port: _CONFIGURATION.format(folder=tmp_path, port=port, certificate=certificate)) as port:
+        yield port
 
 
 def test_requests_to_one_host_share_a_connection(port: int) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from tests.support.crawl import Crawl, CrawlFactory, Running
 from tests.support.generated_site import generated_site
-from tests.support.processes import KINDS, Kind, marked_processes, process_of_kind, wait_until
+from tests.support.processes import KINDS, PATIENCE, Kind, marked_processes, process_of_kind, wait_until
 from tests.support.site_server import SiteServer, can_bind
 from tests.support.sites import Answer, html, redirect, robots
 
@@ -89,9 +89,9 @@ class _Torture:
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.kill()
         if kind == "worker":
-            victim.wait(10)
+            victim.wait(PATIENCE)
         else:
-            code = running.wait(30)
+            code = running.wait()
             assert code in (-9 if kind == "coordinator" else 1, 0), running.said()  # 0 when it was just about to end.
             assert wait_until(lambda: not marked_processes(running.mark)), f"orphans: {marked_processes(running.mark)}"
         self.kills.append((kind, before, len(self.server.log)))
@@ -120,7 +120,7 @@ class _Torture:
             return
         share = (kill_number + self.chance.random()) / kills
         enough = int(share * 3 * _PAGES)
-        wait_until(lambda: len(set(self._asked())) >= enough or running.process.poll() is not None, pause=0.001, timeout=60)
+        wait_until(lambda: len(set(self._asked())) >= enough or running.process.poll() is not None, pause=0.001)
         time.sleep(self.chance.random() * 0.05)
 
     def _asked(self) -> list[str]:
@@ -164,8 +164,8 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
             while number < kills and running.process.poll() is None:
                 torture.disturb(running, number, kills)
                 number += 1
-            running.wait(120)
-    crawl.run(*seeds, timeout=120)
+            running.wait()
+    crawl.run(*seeds)
 
     assert crawl.states() == calm.states(), crawl.status()
     assert crawl.digests() == calm.digests()
@@ -182,12 +182,13 @@ def test_the_death_of_each_kind(server: SiteServer, crawl: CrawlFactory, kind: K
     """A worker is replaced and the run goes on; without Update Database or coordinator every process ends by itself."""
     seeds = _sites(server)
     running_crawl = crawl(_SETTINGS)
-    with running_crawl.start(*seeds) as running:
+    with server.holding(lambda _: len(server.targets()) > 30) as release, running_crawl.start(*seeds) as running:
         assert wait_until(lambda: len(server.targets()) > 30), running.said()
         victim = process_of_kind(running.mark, kind)
         assert victim is not None
         victim.kill()
-        code = running.wait(60)
+        release()
+        code = running.wait()
         assert code == {"worker": 0, "coordinator": -9, "update database": 1}[kind], running.said()
         assert wait_until(lambda: not marked_processes(running.mark)), marked_processes(running.mark)
     if kind != "worker":

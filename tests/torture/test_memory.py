@@ -58,7 +58,7 @@ def test_many_large_documents_need_no_more_than_the_buffer(server: SiteServer, c
     running = crawl({"Work.BufferBytes": _BUFFER_BYTES, "Work.HostConnections": _CONNECTIONS, "Work.MaxInstances": 1})
     sampler = _Sampler(running.mark)
     sampler.start()
-    running.run(listener.url(), timeout=180)
+    running.run(listener.url(), timeout=600)
     peaks = sampler.stop()
     print({kind: f"{size / 1e6:.0f} MB" for kind, size in peaks.items()})
     assert len(running.stored()) == _DOCUMENTS + 1
