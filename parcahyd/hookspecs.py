@@ -1,33 +1,44 @@
-"""Every hook of PARCAHYD, in one file. Built-ins answer the same hooks as strangers.
+"""Every hook of PARCAHYD, in one file. Built-in plugins and third-party plugins implement the same hooks.
 
 A plugin is a module or class whose functions carry `@hookimpl` and a name below. It is found by its entry point
-(group `parcahyd`), as a Python file in `PluginDir`, or by a dotted path in `DnsResolverClass` or `DownloaderClass`.
+(group `parcahyd`), as a Python file in `PluginDir`, or by a dotted path in `DnsResolverClass`, `DownloaderClass` or `Order`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pluggy
 
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
+from parcahyd.config.schema import MapConf, WorkConf
+from parcahyd.core.documents import Expander, Recognizer, Summarizer
+from parcahyd.core.ports import Downloader, Order, Resolver
 
-    from parcahyd.config.schema import MapConf, WorkConf
-    from parcahyd.core.documents import Expander, Recognizer, Summarizer
-    from parcahyd.core.ports import Downloader, Order, Resolver
-
-    OrderFactory = Callable[[WorkConf], Order]
-    ResolverFactory = Callable[[MapConf], Resolver]
-    DownloaderFactory = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]
-    RecognizerFactory = Callable[[WorkConf], Recognizer]
-    SummarizerFactory = Callable[[WorkConf], Summarizer]
-    ExpanderFactory = Callable[[WorkConf], Expander]
-
-__all__ = ["PROJECT", "HookSpecs", "hookimpl", "hookspec"]
+__all__ = [
+    "PROJECT",
+    "DownloaderFactory",
+    "ExpanderFactory",
+    "HookSpecs",
+    "OrderFactory",
+    "RecognizerFactory",
+    "ResolverFactory",
+    "SummarizerFactory",
+    "hookimpl",
+    "hookspec",
+]
 
 PROJECT = "parcahyd"
+"""The name that pluggy knows the hooks by, and the group of entry points."""
+
+ResolverFactory: TypeAlias = Callable[[MapConf], Resolver]
+DownloaderFactory: TypeAlias = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]
+OrderFactory: TypeAlias = Callable[[WorkConf], Order]
+RecognizerFactory: TypeAlias = Callable[[WorkConf], Recognizer]
+SummarizerFactory: TypeAlias = Callable[[WorkConf], Summarizer]
+ExpanderFactory: TypeAlias = Callable[[WorkConf], Expander]
+
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -45,9 +56,9 @@ class HookSpecs:
 
     @hookspec
     def parcahyd_downloaders(self) -> dict[str, DownloaderFactory]:
-        """Downloaders by the name that `DownloaderClass` may give; a factory takes the work configuration and the loop.
+        """Downloaders by the name that `DownloaderClass` may give; a factory takes the work configuration and asyncio's loop.
 
-        The factory runs once in each Crawl Worker process. Its loop is one of asyncio; only shipped downloaders get another.
+        The factory runs once in each Crawl Worker process, before its loop runs.
         """
         raise NotImplementedError
 
@@ -55,31 +66,31 @@ class HookSpecs:
     def parcahyd_orders(self) -> dict[str, OrderFactory]:
         """Orders of visiting by the name that `Order` may give; a factory takes the work configuration.
 
-        The factory runs once in the coordinator, which asks for `visit_pages`, and once in Update Database, which asks
-        `first` and `again` for every link that is new.
+        The factory runs once in the coordinator, which reads `visit_pages`, and once in Update Database, which calls
+        `first` and `again` for every new link.
         """
         raise NotImplementedError
 
     @hookspec
     def parcahyd_recognizers(self) -> dict[str, RecognizerFactory]:
-        """Recognizers by name, which tell formats by content; all of them are in use, in the order of their names.
+        """Recognizers by name, which tell formats by content. All of them are in use, in the order of their names.
 
-        The factory runs once in each Crawl Worker process, and takes the work configuration.
+        The factory runs once in each Crawl Worker process and takes the work configuration.
         """
         raise NotImplementedError
 
     @hookspec
     def parcahyd_summarizers(self) -> dict[str, SummarizerFactory]:
-        """Summarizers by name, each for the formats that it says; all of them are in use, those of strangers are asked first.
+        """Summarizers by name, each for the formats that it names. All of them are in use; third-party ones are asked first.
 
-        The factory runs once in each Crawl Worker process, and takes the work configuration.
+        The factory runs once in each Crawl Worker process and takes the work configuration.
         """
         raise NotImplementedError
 
     @hookspec
     def parcahyd_expanders(self) -> dict[str, ExpanderFactory]:
-        """Expanders by name, each for the archives that it says; all of them are in use, those of strangers are asked first.
+        """Expanders by name, each for the archives that it names. All of them are in use; third-party ones are asked first.
 
-        The factory runs once in each Crawl Worker process, and takes the work configuration.
+        The factory runs once in each Crawl Worker process and takes the work configuration.
         """
         raise NotImplementedError

@@ -1,34 +1,33 @@
-"""Asks plugins what they offer, and builds those that the configuration names or that are always in use.
+"""Registers every plugin with pluggy, collects what the plugins offer, and makes what the configuration names.
 
-A plugin is found in three ways: as an entry point of the group `parcahyd`, as a Python file in `PluginDir`, or by a dotted
-path in `DnsResolverClass` or `DownloaderClass` (`parcahyd.strangers`). The shipped ones answer the same hooks
-(`parcahyd.hookspecs`). Of resolvers and downloaders one is chosen; recognizers, summarizers and expanders are all in use.
+Built-in plugins (`parcahyd.builtin_plugins`) and third-party ones (`parcahyd.third_party`) are registered in the same way and
+implement the same hooks (`parcahyd.hookspecs`). Of resolvers, downloaders and orders the configuration chooses one each;
+recognizers, summarizers and expanders are all in use.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import os
 from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+import pluggy
 
+from parcahyd import builtin_plugins
+from parcahyd.config.checking import nearest
 from parcahyd.config.schema import Configuration, WorkConf
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
-from parcahyd.core.errors import PluginNotFound, UserMistake
+from parcahyd.core.errors import PluginError, PluginNotFound, UserMistake, error_line
 from parcahyd.core.ports import Downloader, Order, Resolver
-from parcahyd.formats import shipped_formats
-from parcahyd.net import shipped_plugins
-from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver, StrictDownloader, in_a_line
-from parcahyd.runtime.entry_point_groups import ENTRY_POINTS, may_be_offered
-from parcahyd.storage import shipped_orders
-
-if TYPE_CHECKING:
-    from parcahyd.core.event_loop import EventLoop
-    from parcahyd.formats.expanders import Expanders
-    from parcahyd.formats.recognizer import Recognise
-    from parcahyd.formats.summarizers import Summarizers
+from parcahyd.formats.expanders import Expanders
+from parcahyd.formats.recognizer import Recognise, recognizer_of
+from parcahyd.formats.summarizers import Summarizers
+from parcahyd.hookspecs import PROJECT, HookSpecs
+from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver
+from parcahyd.third_party import FoundPlugin, plugins_in_folder, plugins_of_packages, target_of
 
 __all__ = ["PluginManager", "PluginReport", "Tools"]
 
@@ -66,43 +65,38 @@ class _Offer(msgspec.Struct, frozen=True):
     plugin: str
     found: str
 
+    @property
+    def is_built_in(self) -> bool:
+        return self.found == _BUILT_IN
+
 
 class Tools:
-    """Recognizer, summarizers and expanders of a configuration; the latter two are made when they are first asked for, or at
-    once where one may be a stranger's: what cannot be made is told before anything is fetched."""
+    """Recognizer, summarizers and expanders of a configuration. Those that it does not use are not made."""
 
     def __init__(self, plugins: PluginManager, work: WorkConf, report: Callable[[str], None]) -> None:
         self.recognise: Recognise = plugins.recognizer(report)
-        self._plugins = plugins
-        self._report = report
-        if plugins.has_strangers and work.Summaries == "full":
-            self.summarizers = plugins.summarizers(report)
-        if plugins.has_strangers and work.Expand:
-            self.expanders = plugins.expanders(report)
-
-    @cached_property
-    def summarizers(self) -> Summarizers:
-        return self._plugins.summarizers(self._report)
-
-    @cached_property
-    def expanders(self) -> Expanders:
-        return self._plugins.expanders(self._report)
+        self.summarizers = plugins.summarizers(report) if work.Summaries == "full" else Summarizers([], report)
+        self.expanders = plugins.expanders(report) if work.Expand else Expanders([], work, report)
 
 
 class PluginManager:
-    """The plugins of one configuration. `load` is the way in; every complaint is a UserMistake that names the plugin."""
+    """The plugins of one configuration. Use `load` to make one; every PluginError names the plugin."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._has_strangers = False
+        self._hooks = pluggy.PluginManager(PROJECT)
+        self._hooks.add_hookspecs(HookSpecs)
         self._offers: dict[str, dict[str, _Offer]] = {hook: {} for hook in _KINDS}
 
     @classmethod
     def load(cls, configuration: Configuration, *, check: bool = True) -> PluginManager:
-        """Find every plugin; with `check`, make sure that both plugins which the configuration names are there."""
+        """Find every plugin; with `check`, make sure that the plugins which the configuration names are there."""
         manager = cls(configuration)
-        manager._add_built_in()
-        manager._add_strangers()
+        manager._register(FoundPlugin(builtin_plugins, builtin_plugins.__name__, _BUILT_IN))
+        for found in plugins_of_packages():
+            manager._register(found)
+        for found in plugins_in_folder(os.path.join(configuration.folder, configuration.map.PluginDir)):
+            manager._register(found)
         for hook in _SETTINGS:
             try:
                 manager._add_dotted_path(hook)
@@ -112,68 +106,38 @@ class PluginManager:
                     raise
         return manager
 
-    @classmethod
-    def load_for_worker(cls, configuration: Configuration, strangers: bool = True) -> PluginManager:
-        """The same for a Crawl Worker's process, which makes no resolver. The coordinator has looked at every plugin before it
-        starts a worker, so where it found no strangers and the downloader is a shipped one, nothing need be found again."""
-        if strangers:
-            return cls.load(configuration)
-        manager = cls(configuration)
-        manager._add_built_in()
-        return manager if configuration.work.DownloaderClass in manager._offers[_DOWNLOADERS] else cls.load(configuration)
-
-    @property
-    def has_strangers(self) -> bool:
-        """Whether there are plugins beside the shipped ones."""
-        return self._has_strangers
-
     def resolver(self) -> Resolver:
         """The resolver that DnsResolverClass names, newly made."""
         name, offer = self._chosen(_RESOLVERS)
-        resolver = self._made(_RESOLVERS, name, offer, self._configuration.map)
-        _require(resolver, Resolver, _RESOLVERS, name, offer)
+        resolver = self._made(_RESOLVERS, Resolver, name, offer, self._configuration.map)
         return GuardedResolver(name, resolver, self._configuration.map.MaxTtl)
 
-    @property
-    def wants_asyncio(self) -> bool:
-        """Whether the downloader is a stranger's, who was promised a loop of asyncio."""
-        return self._chosen(_DOWNLOADERS)[1].found != _BUILT_IN
-
-    def downloader(self, loop: EventLoop) -> Downloader:
-        """The downloader that DownloaderClass names, newly made for this loop; see `wants_asyncio`."""
+    def downloader(self, loop: asyncio.AbstractEventLoop) -> Downloader:
+        """The downloader that DownloaderClass names, newly made for this loop."""
         name, offer = self._chosen(_DOWNLOADERS)
-        downloader = self._made(_DOWNLOADERS, name, offer, self._configuration.work, loop)
-        _require(downloader, Downloader, _DOWNLOADERS, name, offer)
-        guard = GuardedDownloader if offer.found == _BUILT_IN else StrictDownloader
-        return guard(name, downloader, loop)
+        downloader = self._made(_DOWNLOADERS, Downloader, name, offer, self._configuration.work, loop)
+        return GuardedDownloader(name, downloader, loop)
 
     def order(self) -> Order:
         """The order of visiting that Order names, newly made."""
         name, offer = self._chosen(_ORDERS)
-        order: Order = self._made(_ORDERS, name, offer, self._configuration.work)
-        _require(order, Order, _ORDERS, name, offer)
+        order: Order = self._made(_ORDERS, Order, name, offer, self._configuration.work)
         return order
 
     def tools(self, report: Callable[[str], None]) -> Tools:
-        """What reads documents, together; `report` gets a sentence for each mistake of a plugin."""
+        """What reads documents, together; `report` gets a sentence for each error of a plugin."""
         return Tools(self, self._configuration.work, report)
 
     def recognizer(self, report: Callable[[str], None]) -> Recognise:
-        """What tells formats; `report` gets a sentence for each mistake of a plugin."""
-        from parcahyd.formats.recognizer import recognizer_of
-
+        """The function that recognizes formats; `report` gets a sentence for each error of a plugin."""
         return recognizer_of(dict(self._all(_RECOGNIZERS, Recognizer)), report)
 
     def summarizers(self, report: Callable[[str], None]) -> Summarizers:
         """All summarizers as one."""
-        from parcahyd.formats.summarizers import Summarizers
-
         return Summarizers(self._all(_SUMMARIZERS, Summarizer), report)
 
     def expanders(self, report: Callable[[str], None]) -> Expanders:
         """All expanders as one."""
-        from parcahyd.formats.expanders import Expanders
-
         return Expanders(self._all(_EXPANDERS, Expander), self._configuration.work, report)
 
     def listing(self) -> list[PluginReport]:
@@ -181,39 +145,39 @@ class PluginManager:
         return [
             PluginReport(hook, name, offer.plugin, offer.found)
             for hook, offers in self._offers.items()
-            for name, offer in sorted(offers.items(), key=lambda item: (item[1].found != _BUILT_IN, item[0]))
+            for name, offer in sorted(offers.items(), key=lambda item: (not item[1].is_built_in, item[0]))
         ]
 
-    # --- finding -----------------------------------------------------------------------------------------------------
+    # --- registering -------------------------------------------------------------------------------------------------
 
-    def _add_built_in(self) -> None:
-        """What comes with the program answers the same hooks, and is asked without pluggy: most crawls can do without it."""
-        for module in (shipped_plugins, shipped_formats, shipped_orders):
-            for hook in _KINDS:
-                answer = getattr(module, hook, None)
-                if answer is not None:
-                    self._add_offers(hook, answer, module.__name__.rpartition(".")[0], _BUILT_IN)
-
-    def _add_strangers(self) -> None:
-        folder = os.path.normpath(os.path.join(self._configuration.folder, self._configuration.map.PluginDir))
-        files = _plugin_files(folder)
-        if not files and not may_be_offered(ENTRY_POINTS):
+    def _register(self, found: FoundPlugin) -> None:
+        """Register one plugin with pluggy and collect what its hooks offer."""
+        plugin = found.plugin() if inspect.isclass(found.plugin) else found.plugin
+        if self._hooks.is_registered(plugin):  # Two entry points of a package may name the same module.
             return
-        from parcahyd.strangers import Strangers
-
-        strangers = Strangers()
-        for answer in strangers.answers(files):
-            self._add_offers(*answer)
-        self._has_strangers = not strangers.is_empty
-
-    def _add_offers(self, hook: str, answer: Callable[[], object], plugin: str, found: str) -> None:
-        for name, factory in _answered(answer, hook, plugin, found).items():
-            self._add(hook, name, _Offer(factory, plugin, found))
+        try:
+            self._hooks.register(plugin, name=f"{found.where} {found.name}")
+            self._hooks.check_pending()
+        except (pluggy.PluginValidationError, ValueError) as error:
+            hooks = ", ".join(_KINDS)
+            raise PluginError(
+                f'plugin "{found.name}" ({found.where}): {error_line(error)}', f"the hooks are {hooks}"
+            ) from error
+        callers = self._hooks.get_hookcallers(plugin)
+        if not callers:
+            raise PluginError(
+                f'plugin "{found.name}" ({found.where}) implements no hook',
+                "put @hookimpl on its functions, or let a file that is no plugin start with _",
+            )
+        for caller in callers:
+            implementation = next(one.function for one in caller.get_hookimpls() if one.plugin is plugin)
+            for name, factory in _offered(implementation, caller.name, found.name, found.where).items():
+                self._add(caller.name, name, _Offer(factory, found.name, found.where))
 
     def _add(self, hook: str, name: str, offer: _Offer) -> None:
         other = self._offers[hook].setdefault(name, offer)
         if other is not offer:
-            raise UserMistake(
+            raise PluginError(
                 f'two plugins offer a {_KINDS[hook]} called "{name}": '
                 f'"{other.plugin}" ({other.found}) and "{offer.plugin}" ({offer.found})',
                 "rename one of them",
@@ -223,27 +187,29 @@ class PluginManager:
         path = self._named(hook)
         if path in self._offers[hook] or not ("." in path or ":" in path):
             return
-        from parcahyd.strangers import answers_hooks, target_of
-
         found = f"dotted path in {_SETTINGS[hook]}"
         target = target_of(path, _SETTINGS[hook])
-        if not answers_hooks(target):
+        if not self._is_plugin(target):
             if not callable(target):
-                raise UserMistake(
+                raise PluginError(
                     f'{_SETTINGS[hook]} = "{path}" is neither a class, nor a factory, nor a plugin',
                     f"name something that makes a {_KINDS[hook]}",
                 )
             self._add(hook, path, _Offer(target, path, found))
             return
-        plugin = target() if isinstance(target, type) else target
-        answer = getattr(plugin, hook, None)
-        offers = _answered(answer, hook, path, found) if answer is not None else {}
+        plugin = target() if inspect.isclass(target) else target
+        implementation = getattr(plugin, hook, None)
+        offers = _offered(implementation, hook, path, found) if implementation is not None else {}
         if len(offers) != 1:
             names = ", ".join(offers) or f"no {_KINDS[hook]}"
-            raise UserMistake(
+            raise PluginError(
                 f'{_SETTINGS[hook]} = "{path}" is a plugin that offers {names}', f"name one {_KINDS[hook]} class in it"
             )
         self._add(hook, path, _Offer(next(iter(offers.values())), path, found))
+
+    def _is_plugin(self, target: object) -> bool:
+        """Whether it implements hooks; if not, it makes what a plugin would offer."""
+        return any(self._hooks.parse_hookimpl_opts(target, hook) is not None for hook in _KINDS if hasattr(target, hook))
 
     # --- choosing and making -----------------------------------------------------------------------------------------
 
@@ -256,65 +222,49 @@ class PluginManager:
         name, offers = self._named(hook), self._offers[hook]
         if name in offers:
             return name, offers[name]
-        from parcahyd.strangers import nearest
-
-        near = nearest(name, offers) or nearest(name.lower(), offers)
+        near = nearest(name, offers)
         suggestion = f'did you mean "{near}"? ' if near else ""
         raise PluginNotFound(
             f'{_SETTINGS[hook]}: no {_KINDS[hook]} is called "{name}"', f"{suggestion}there are {', '.join(sorted(offers))}"
         )
 
     def _all(self, hook: str, protocol: type) -> list[tuple[str, Any]]:
-        """Everything that is offered for a hook, newly made, strangers first."""
-        made = []
-        for name, offer in sorted(self._offers[hook].items(), key=lambda item: (item[1].found == _BUILT_IN, item[0])):
-            one = self._made(hook, name, offer, self._configuration.work)
-            _require(one, protocol, hook, name, offer)
-            made.append((name, one))
-        return made
+        """Everything that is offered for a hook, newly made, third-party ones first."""
+        offers = sorted(self._offers[hook].items(), key=lambda item: (item[1].is_built_in, item[0]))
+        return [(name, self._made(hook, protocol, name, offer, self._configuration.work)) for name, offer in offers]
 
-    def _made(self, hook: str, name: str, offer: _Offer, *arguments: object) -> Any:
+    def _made(self, hook: str, protocol: type, name: str, offer: _Offer, *arguments: object) -> Any:
         try:
-            return offer.factory(*arguments)
+            made = offer.factory(*arguments)
         except UserMistake:
             raise
         except Exception as error:
-            # A bug of ours deserves its traceback; a stranger's is the user's to take up with its author.
-            if offer.found == _BUILT_IN:
+            # A built-in plugin that fails is a bug of this program, which is reported with its traceback.
+            if offer.is_built_in:
                 raise
-            raise UserMistake(
-                f'{_KINDS[hook]} "{name}" ({offer.found}) could not be made: {in_a_line(error)}',
+            raise PluginError(
+                f'{_KINDS[hook]} "{name}" ({offer.found}) could not be made: {error_line(error)}',
                 f"repair it, or choose another {_SETTINGS[hook]}" if hook in _SETTINGS else "repair or remove it",
             ) from error
+        if not isinstance(made, protocol):
+            wanted = {*vars(protocol), *protocol.__annotations__}
+            missing = ", ".join(sorted(part for part in wanted if not part.startswith("_") and not hasattr(made, part)))
+            raise PluginError(
+                f'{_KINDS[hook]} "{name}" ({offer.found}) lacks {missing}',
+                f"parcahyd.plugins.{protocol.__name__} says what it needs",
+            )
+        return made
 
 
-def _plugin_files(folder: str) -> list[str]:
-    """A missing folder has no plugins in it."""
-    if not os.path.isdir(folder):
-        return []
-    files = sorted(file for file in os.listdir(folder) if file.endswith(".py") and not file.startswith("_"))
-    return [os.path.join(folder, file) for file in files]
-
-
-def _answered(answer: Callable[[], object], hook: str, plugin: str, found: str) -> dict[str, Callable[..., Any]]:
+def _offered(implementation: Callable[[], object], hook: str, plugin: str, found: str) -> dict[str, Callable[..., Any]]:
+    """What one implementation of a hook returns, checked."""
     try:
-        offers = answer()
+        offers = implementation()
     except Exception as error:
-        raise UserMistake(f'plugin "{plugin}" ({found}) failed in {hook}: {in_a_line(error)}', "repair it") from error
+        raise PluginError(f'plugin "{plugin}" ({found}) failed in {hook}: {error_line(error)}', "repair it") from error
     if not isinstance(offers, dict) or not all(isinstance(name, str) and callable(make) for name, make in offers.items()):
-        raise UserMistake(
+        raise PluginError(
             f'plugin "{plugin}" ({found}) gave {hook} something else than names with factories',
             f'return {{"NAME": {_KINDS[hook].capitalize()}Class}}',
         )
     return offers
-
-
-def _require(made: object, protocol: type, hook: str, name: str, offer: _Offer) -> None:
-    if isinstance(made, protocol):
-        return
-    wanted = {*vars(protocol), *protocol.__annotations__}
-    missing = ", ".join(sorted(part for part in wanted if not part.startswith("_") and not hasattr(made, part)))
-    raise UserMistake(
-        f'{_KINDS[hook]} "{name}" ({offer.found}) lacks {missing}',
-        f"{protocol.__module__}.{protocol.__name__} says what it needs",
-    )

@@ -3,22 +3,18 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
 
 import pluggy
 import pytest
 
+from parcahyd import builtin_plugins
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.errors import PluginNotFound, UserMistake
-from parcahyd.formats import shipped_formats
-from parcahyd.hookspecs import PROJECT, HookSpecs, hookimpl
-from parcahyd.net import shipped_plugins
+from parcahyd.core.errors import PluginError, PluginNotFound
 from parcahyd.plugin_manager import PluginManager, PluginReport
 from parcahyd.rules.media_type import recognise
-from parcahyd.storage import shipped_orders
-from tests.support.strangers import DOWNLOADER, RESOLVER, configured, download, plugin_folder
+from tests.support.third_party import DOWNLOADER, RESOLVER, configured, download, plugin_folder
 
 
 @pytest.fixture
@@ -51,39 +47,37 @@ def _install(packages: Path, name: str, code: str, version: str = "1.2") -> None
 # --- finding --------------------------------------------------------------------------------------------------------
 
 
-def test_the_built_in_plugins_are_there_without_any_library_being_imported(folder: Path) -> None:
+def test_a_load_imports_pluggy_and_no_library_of_a_plugin_that_is_not_used(folder: Path) -> None:
     code = (
         "import sys\n"
         "from parcahyd.plugin_manager import PluginManager\n"
         "from parcahyd.config.schema import Configuration, MapConf, WorkConf\n"
         f"manager = PluginManager.load(Configuration(MapConf(), WorkConf(), {str(folder / 'conf')!r}))\n"
         "print(*(report.name for report in manager.listing()))\n"
-        "print(*sorted({'pycurl', 'requests', 'dns', 'ssl', 'turbohtml', 'pypdf', 'isal', 'pluggy'} & set(sys.modules)))\n"
+        "print(*sorted({'pycurl', 'requests', 'dns', 'pypdf', 'pluggy'} & set(sys.modules)))\n"
     )
     names, imported = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
     ).stdout.splitlines()
     assert set(names.split()) >= {"dnspython", "hosts-file", "system", "curl", "requests", "html", "pdf", "archives"}
-    assert imported == ""
+    assert imported == "pluggy"
 
 
-def test_the_shipped_ones_answer_hooks_that_strangers_answer() -> None:
-    """They are asked without pluggy, which would complain otherwise."""
-    hooks = pluggy.PluginManager(PROJECT)
-    hooks.add_hookspecs(HookSpecs)
-    for module in (shipped_plugins, shipped_formats, shipped_orders):
-        answers = {name: hookimpl(FunctionType(answer.__code__, vars(module))) for name, answer in _answers_of(module)}
-        assert answers
-        hooks.register(SimpleNamespace(**answers))
-        hooks.check_pending()
-    reports = PluginManager.load(Configuration(MapConf(), WorkConf(), ""), check=False).listing()
-    offered = {(report.hook, report.name) for report in reports if report.found == "built-in"}
-    names = [name for name in vars(HookSpecs) if name.startswith(PROJECT)]
-    assert offered == {(hook, name) for hook in names for answer in getattr(hooks.hook, hook)() for name in answer}
+def test_built_in_plugins_are_registered_as_every_plugin_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registered: list[object] = []
+    register = pluggy.PluginManager.register
 
+    def watched(hooks: pluggy.PluginManager, plugin: object, name: str | None = None) -> str | None:
+        registered.append(plugin)
+        return register(hooks, plugin, name)
 
-def _answers_of(module: ModuleType) -> list[tuple[str, FunctionType]]:
-    return [(name, getattr(module, name)) for name in module.__all__]
+    monkeypatch.setattr(pluggy.PluginManager, "register", watched)
+    (folder / "plugins" / "mine.py").write_text(RESOLVER)
+    offered = {(report.hook, report.name) for report in PluginManager.load(configured(folder)).listing()}
+    assert registered[0] is builtin_plugins
+    assert getattr(registered[-1], "__name__", "") == "parcahyd_plugin_mine"
+    for hook in builtin_plugins.__all__:
+        assert {(hook, name) for name in getattr(builtin_plugins, hook)()} <= offered
 
 
 def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> None:
@@ -91,7 +85,7 @@ def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> 
     (folder / "plugins" / "mine.py").write_text(DOWNLOADER.replace("NAME", "from-file"))
     (packages / "dotted.py").write_text(RESOLVER)
     listing = PluginManager.load(configured(folder, resolver="dotted:Fixed")).listing()
-    assert PluginReport("parcahyd_resolvers", "system", "parcahyd.net", "built-in") in listing
+    assert PluginReport("parcahyd_resolvers", "system", "parcahyd.builtin_plugins", "built-in") in listing
     found = {report.name: (report.plugin, report.found) for report in listing}
     assert found["from-package"] == ("stranger", "entry point of stranger-dist 1.2")
     assert found["from-file"] == ("mine", f"file {folder / 'plugins' / 'mine.py'}")
@@ -186,13 +180,13 @@ def test_an_unchecked_load_lists_what_there_is_although_the_name_is_wrong(folder
 def test_two_plugins_with_one_name_are_both_named(folder: Path) -> None:
     (folder / "plugins" / "one.py").write_text(RESOLVER.replace("NAME", "same"))
     (folder / "plugins" / "two.py").write_text(RESOLVER.replace("NAME", "same"))
-    with pytest.raises(UserMistake, match=r'two plugins offer a resolver called "same": .*one\.py.*two\.py'):
+    with pytest.raises(PluginError, match=r'two plugins offer a resolver called "same": .*one\.py.*two\.py'):
         PluginManager.load(configured(folder))
 
 
 def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
     (folder / "plugins" / "shadow.py").write_text(DOWNLOADER.replace("NAME", "curl"))
-    with pytest.raises(UserMistake, match=r'called "curl": "parcahyd\.net" \(built-in\) and "shadow" \(file .*shadow\.py\)'):
+    with pytest.raises(PluginError, match=r'called "curl": "parcahyd\S+" \(built-in\) and "shadow" \(file .*shadow\.py\)'):
         PluginManager.load(configured(folder))
 
 
@@ -206,7 +200,7 @@ def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
 )
 def test_a_file_that_cannot_be_loaded_is_named_in_one_line(folder: Path, code: str, text: str) -> None:
     (folder / "plugins" / "broken.py").write_text(code)
-    with pytest.raises(UserMistake) as mistake:
+    with pytest.raises(PluginError) as mistake:
         PluginManager.load(configured(folder))
     assert str(folder / "plugins" / "broken.py") in mistake.value.message
     assert text in mistake.value.message
@@ -215,20 +209,20 @@ def test_a_file_that_cannot_be_loaded_is_named_in_one_line(folder: Path, code: s
 
 def test_a_package_that_cannot_be_imported_is_named(folder: Path, packages: Path) -> None:
     _install(packages, "broken_stranger", "raise RuntimeError('no luck')")
-    with pytest.raises(UserMistake, match=r'"broken_stranger" \(entry point of broken_stranger-dist 1\.2\).*no luck'):
+    with pytest.raises(PluginError, match=r'"broken_stranger" \(entry point of broken_stranger-dist 1\.2\).*no luck'):
         PluginManager.load(configured(folder))
 
 
 def test_a_module_that_fails_while_it_is_imported_is_not_called_missing(folder: Path, packages: Path) -> None:
     (packages / "needy.py").write_text("import nosuchmodule")
-    with pytest.raises(UserMistake, match=r"cannot be imported: ModuleNotFoundError: No module named 'nosuchmodule'"):
+    with pytest.raises(PluginError, match=r"cannot be imported: ModuleNotFoundError: No module named 'nosuchmodule'"):
         PluginManager.load(configured(folder, resolver="needy:Thing"))
 
 
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("x = 1", "answers no hook"),
+        ("x = 1", "implements no hook"),
         (RESOLVER.replace("parcahyd_resolvers", "parcahyd_resolver"), "unknown hook 'parcahyd_resolver'"),
         (RESOLVER.replace("parcahyd_resolvers()", "parcahyd_resolvers(conf)"), "parcahyd_resolvers"),
         (RESOLVER.replace('{"NAME": Fixed}', "[Fixed]"), "something else than names with factories"),
@@ -238,7 +232,7 @@ def test_a_module_that_fails_while_it_is_imported_is_not_called_missing(folder: 
 )
 def test_a_plugin_that_answers_hooks_wrongly_is_named(folder: Path, code: str, text: str) -> None:
     (folder / "plugins" / "odd.py").write_text(code)
-    with pytest.raises(UserMistake) as mistake:
+    with pytest.raises(PluginError) as mistake:
         PluginManager.load(configured(folder))
     assert "odd" in mistake.value.message
     assert text in mistake.value.message
@@ -256,14 +250,14 @@ def test_a_dotted_path_to_the_wrong_thing(folder: Path, packages: Path, more: st
     (packages / "outer").mkdir()
     (packages / "outer" / "odd.py").write_text(RESOLVER + more)
     (packages / "outer" / "odd_downloader.py").write_text(DOWNLOADER)
-    with pytest.raises(UserMistake, match=text):
+    with pytest.raises(PluginError, match=text):
         PluginManager.load(configured(folder, resolver=path))
 
 
 def test_a_factory_that_raises_is_named(folder: Path) -> None:
     (folder / "plugins" / "odd.py").write_text(RESOLVER.replace("self.ttl = conf.MinTtl", "raise OSError('no disk')"))
     manager = PluginManager.load(configured(folder, resolver="NAME"))
-    with pytest.raises(UserMistake, match=r'resolver "NAME" \(file .*odd\.py\) could not be made: OSError: no disk'):
+    with pytest.raises(PluginError, match=r'resolver "NAME" \(file .*odd\.py\) could not be made: OSError: no disk'):
         manager.resolver()
 
 
@@ -271,15 +265,9 @@ def test_what_a_factory_makes_must_have_the_ports_methods(folder: Path) -> None:
     code = DOWNLOADER.replace("schemes =", "protocols =").replace("def cancel_all", "def cancel")
     (folder / "plugins" / "odd.py").write_text(code)
     manager = PluginManager.load(configured(folder, downloader="NAME"))
-    with pytest.raises(UserMistake, match=r"lacks cancel_all, schemes") as mistake:
+    with pytest.raises(PluginError, match=r"lacks cancel_all, schemes") as mistake:
         manager.downloader(asyncio.new_event_loop())
-    assert "parcahyd.core.ports.Downloader" in mistake.value.remedy
-
-
-@pytest.mark.parametrize(("downloader", "wanted"), [("curl", False), ("requests", False), ("NAME", True)])
-def test_only_a_strangers_downloader_wants_a_loop_of_asyncio(folder: Path, downloader: str, wanted: bool) -> None:
-    (folder / "plugins" / "one.py").write_text(DOWNLOADER)
-    assert PluginManager.load(configured(folder, downloader=downloader)).wants_asyncio is wanted
+    assert "parcahyd.plugins.Downloader" in mistake.value.remedy
 
 
 # --- formats --------------------------------------------------------------------------------------------------------
@@ -327,10 +315,9 @@ def test_the_built_in_formats_are_there(folder: Path) -> None:
     assert told == []
 
 
-@pytest.mark.parametrize("load", [PluginManager.load, PluginManager.load_for_worker])
-def test_strangers_are_asked_before_the_built_in_ones(folder: Path, load: Callable[[Configuration], PluginManager]) -> None:
+def test_third_party_plugins_are_asked_before_the_built_in_ones(folder: Path) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS)
-    manager = load(configured(folder))
+    manager = PluginManager.load(configured(folder))
     recognize = manager.recognizer(print)
     assert recognize("", b"MINE") == ("application/x-mine", "")
     assert recognize("", b"%PDF-") == ("application/pdf", "")
@@ -343,9 +330,9 @@ def test_strangers_are_asked_before_the_built_in_ones(folder: Path, load: Callab
     assert [member.name for member in members] == ["a"]
 
 
-def test_a_worker_finds_the_formats_of_packages(folder: Path, packages: Path) -> None:
+def test_the_formats_of_packages_are_found(folder: Path, packages: Path) -> None:
     _install(packages, "formats_stranger", _FORMATS)
-    assert PluginManager.load_for_worker(configured(folder)).expanders(print).can_expand("application/x-mine")
+    assert PluginManager.load(configured(folder)).expanders(print).can_expand("application/x-mine")
 
 
 @pytest.mark.parametrize(
@@ -358,7 +345,7 @@ def test_a_worker_finds_the_formats_of_packages(folder: Path, packages: Path) ->
 )
 def test_a_format_plugin_that_cannot_be_used_is_named(folder: Path, change: tuple[str, str], text: str) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS.replace(*change))
-    with pytest.raises(UserMistake, match=text):
+    with pytest.raises(PluginError, match=text):
         PluginManager.load(configured(folder)).summarizers(print)
 
 

@@ -1,14 +1,19 @@
-"""What can go wrong, in one tree.
+"""Every exception that this program raises on purpose, in one tree.
 
 ParcahydError
 ├── UserMistake            one line and a remedy, exit code 2, never a traceback
 │   ├── ConfigurationError a key, type or value in MapConf.toml, WorkConf.toml or --set
-│   ├── PluginNotFound     a resolver or downloader that nobody provides
+│   ├── PluginError        a plugin that cannot be imported, registered or made
+│   │   └── PluginNotFound a resolver, downloader or order that no plugin offers
 │   ├── DatabaseMistake    a DbUrl that cannot be opened, or a schema from a newer version
 │   └── CrawlBusy          another run holds the lock of this database
 ├── ResolutionFailed       a host name without addresses, with its Reason
 ├── RunFailed              the crawl cannot go on, exit code 1
 └── StoreFailed            a batch that the database did not take
+
+Four nouns are used for what goes wrong, here and in messages. A *UserError* is for the user to put right. A *PluginError* is
+for the author of a plugin. A *Failure* is something that did not work and may work later. A *Refusal* is something that this
+program or a server declines to do.
 """
 
 from __future__ import annotations
@@ -20,16 +25,18 @@ __all__ = [
     "CrawlBusy",
     "DatabaseMistake",
     "ParcahydError",
+    "PluginError",
     "PluginNotFound",
     "ResolutionFailed",
     "RunFailed",
     "StoreFailed",
     "UserMistake",
+    "error_line",
 ]
 
 
 class ParcahydError(Exception):
-    """The root of everything this program raises on purpose."""
+    """The root of the tree."""
 
 
 class UserMistake(ParcahydError):
@@ -48,8 +55,12 @@ class ConfigurationError(UserMistake):
     """A setting that cannot be understood, with the place where it stands."""
 
 
-class PluginNotFound(UserMistake):
-    """A plugin that was named and that nobody provides."""
+class PluginError(UserMistake):
+    """A plugin that cannot be imported, registered or made; the message names it."""
+
+
+class PluginNotFound(PluginError):
+    """A name in the configuration that no plugin offers."""
 
 
 class DatabaseMistake(UserMistake):
@@ -61,7 +72,7 @@ class CrawlBusy(UserMistake):
 
 
 class ResolutionFailed(ParcahydError):
-    """A resolver's way of saying that a host has no address now; `reason` decides what happens next."""
+    """A resolver found no address for a host; `reason` decides what happens next."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(detail or reason.sentence)
@@ -70,8 +81,14 @@ class ResolutionFailed(ParcahydError):
 
 
 class RunFailed(ParcahydError):
-    """The run ended because a part that it cannot do without is gone."""
+    """The run ended because a part that it needs is gone."""
 
 
 class StoreFailed(ParcahydError):
     """The database refused a batch; the batch is whole and can be tried again."""
+
+
+def error_line(error: BaseException) -> str:
+    """An exception's type and the first line of its text."""
+    first = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
-from parcahyd.net.plugin_guards import StrictDownloader
+from parcahyd.net.plugin_guards import GuardedDownloader
 from parcahyd.testing.check_server import HOST, LARGE, PATIENCE, CheckServer, refusing_port
 from parcahyd.testing.contract import expect
 
@@ -174,7 +174,7 @@ def _check_options(bench: _Bench) -> None:
             proxied = RequestOptions(proxy=f"http://127.0.0.1:{port}")
             result = bench.fetch(bench.request("/plain", options=proxied))
         expect(result.fault is DownloadFault.CONNECT, f"a proxy that is not there is the fault CONNECT, not {result.fault}")
-    guarded = _Bench(bench.loop, StrictDownloader("checked", bench.downloader, bench.loop), bench.site)
+    guarded = _Bench(bench.loop, GuardedDownloader("checked", bench.downloader, bench.loop), bench.site)
     for name in sorted({*RequestOptions.__struct_fields__} - honoured):
         before = len(bench.site.seen)
         result = guarded.fetch(guarded.request("/plain", options=_UNUSUAL[name]))

@@ -11,18 +11,17 @@ from msgspec.structs import replace
 from parcahyd.config.schema import MapConf
 from parcahyd.core.errors import ResolutionFailed
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions, Resolution
-from parcahyd.net.plugin_guards import GuardedDownloader, StrictDownloader
+from parcahyd.net.plugin_guards import GuardedDownloader
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.testing import FakeDownloader
-from tests.support.strangers import DOWNLOADER, RESOLVER, configured, download, plugin_folder
+from tests.support.third_party import DOWNLOADER, RESOLVER, configured, download, plugin_folder
 
 
-@pytest.mark.parametrize("guard", [GuardedDownloader, StrictDownloader])
-def test_options_that_are_not_honoured_are_refused_by_name(guard: type[GuardedDownloader]) -> None:
+def test_options_that_are_not_honoured_are_refused_by_name() -> None:
     loop = asyncio.new_event_loop()
     inner = FakeDownloader({"http://a.test/": b"x"}, loop.call_soon)
     inner.options = frozenset({"cookies"})
-    guarded = guard("mine", inner, loop)
+    guarded = GuardedDownloader("mine", inner, loop)
     results: list[DownloadResult] = []
     for options in (RequestOptions(proxy="http://p:1", credentials="u:s3cret"), RequestOptions(cookies=True), RequestOptions()):
         guarded.start(DownloadRequest("http://a.test/", "192.0.2.1", 80, (), 1000, options), results.append)
@@ -37,16 +36,15 @@ def test_options_that_are_not_honoured_are_refused_by_name(guard: type[GuardedDo
     assert len(inner.requests) == 2
 
 
-@pytest.mark.parametrize("guard", [GuardedDownloader, StrictDownloader])
-def test_a_downloader_that_says_nothing_honours_nothing(guard: type[GuardedDownloader]) -> None:
+def test_a_downloader_that_says_nothing_honours_nothing() -> None:
     loop = asyncio.new_event_loop()
     inner = FakeDownloader({}, loop.call_soon)
     del inner.options
-    assert guard("mine", inner, loop).options == frozenset()
+    assert GuardedDownloader("mine", inner, loop).options == frozenset()
     loop.close()
 
 
-# --- strangers ------------------------------------------------------------------------------------------------------
+# --- plugins that break their contract ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -79,7 +77,7 @@ def test_no_address_holds_longer_than_max_ttl(folder: Path, given: str, held: fl
 
 
 @pytest.mark.parametrize("name", ["dnspython", "system", "hosts-file"])
-def test_no_address_of_a_shipped_resolver_does_either(folder: Path, name: str) -> None:
+def test_no_address_of_a_built_in_resolver_does_either(folder: Path, name: str) -> None:
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
     settings = MapConf(
         DnsResolverClass=name, Nameservers=("127.0.0.1",), HostsFile=str(folder / "hosts"), MinTtl=60.0, MaxTtl=7.0

@@ -1,0 +1,104 @@
+"""Finds the plugins that do not come with PARCAHYD: in installed packages, in files, and by dotted path."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+
+import msgspec
+
+from parcahyd.config.checking import nearest
+from parcahyd.core.errors import PluginError, PluginNotFound, error_line
+from parcahyd.hookspecs import PROJECT
+
+__all__ = ["FoundPlugin", "plugins_in_folder", "plugins_of_packages", "target_of"]
+
+
+class FoundPlugin(msgspec.Struct, frozen=True):
+    """A plugin that is not registered yet."""
+
+    plugin: object
+    """A module, an object or a class whose functions carry `@hookimpl`."""
+    name: str
+    where: str
+    """"entry point of DISTRIBUTION VERSION" or "file PATH"."""
+
+
+def plugins_of_packages() -> Iterator[FoundPlugin]:
+    """What installed packages offer as entry points of the group `parcahyd`."""
+    for entry in entry_points(group=PROJECT):
+        distribution = entry.dist
+        where = "entry point" if distribution is None else f"entry point of {distribution.name} {distribution.version}"
+        try:
+            plugin = entry.load()
+        except Exception as error:
+            raise PluginError(
+                f'plugin "{entry.name}" ({where}) cannot be imported: {error_line(error)}', "repair or uninstall that package"
+            ) from error
+        yield FoundPlugin(plugin, entry.name, where)
+
+
+def plugins_in_folder(folder: str) -> Iterator[FoundPlugin]:
+    """Every `*.py` of the folder whose name does not start with `_`. A missing folder has no plugins in it."""
+    folder = os.path.normpath(folder)
+    if not os.path.isdir(folder):
+        return
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".py") and not file.startswith("_"):
+            path = os.path.join(folder, file)
+            yield FoundPlugin(_module_in(path), file.removesuffix(".py"), f"file {path}")
+
+
+def target_of(path: str, setting: str) -> object:
+    """What `package.module:Name`, `package.module.Name` or `package.module` leads to."""
+    module_path, separator, attribute = path.partition(":")
+    module = _imported(module_path, path, setting)
+    if module is None and not separator:
+        module_path, _, attribute = path.rpartition(".")
+        module = _imported(module_path, path, setting) if module_path else None
+    if module is None:
+        raise PluginNotFound(
+            f'{setting} = "{path}": there is no module "{module_path}"',
+            "install its package, or name a plugin from `parcahyd plugins`",
+        )
+    if attribute and not hasattr(module, attribute):
+        near = nearest(attribute, dir(module))
+        suggestion = f'did you mean "{near}"?' if near else f"see what {module_path} defines"
+        raise PluginNotFound(f'{setting} = "{path}": {module_path} has no "{attribute}"', suggestion)
+    return getattr(module, attribute) if attribute else module
+
+
+def _imported(module: str, path: str, setting: str) -> ModuleType | None:
+    """The module, or None where there is none of that name; one that fails while it is imported is a PluginError."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
+            return None
+        failure: Exception = error
+    except Exception as error:
+        failure = error
+    raise PluginError(f'{setting} = "{path}" cannot be imported: {error_line(failure)}', "repair that module") from failure
+
+
+def _module_in(path: str) -> ModuleType:
+    name = f"{PROJECT}_plugin_{os.path.basename(path).removesuffix('.py')}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"plugin file {path} cannot be read", "see whether it is a Python file")
+    module = module_from_spec(spec)
+    # Classes look their module up by name, for instance to resolve annotations.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise PluginError(
+            f"plugin file {path} cannot be loaded: {error_line(error)}", "repair it, or move it out of PluginDir"
+        ) from error
+    return module
