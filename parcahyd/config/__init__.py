@@ -1,4 +1,4 @@
-"""Settings: declared once in `schema.py`, read by `loading.py`, told by `explaining.py`.
+"""Settings: declared once in `schema.py`, read by `loading.py`, checked by `checking.py`, described by `explaining.py`.
 
-MapConf.toml and WorkConf.toml are read, `--set` is laid over them, and what comes out is one frozen `Configuration`.
+MapConf.toml and WorkConf.toml are read, `--set` is laid over them, and the result is one frozen `Configuration`.
 """

@@ -1,33 +1,41 @@
-"""Whether a value is what its setting wants, and the line that says so where it is not."""
+"""Checks each value where it is given, in a file or after `--set`; a wrong one is refused in one line.
+
+The [[Host]] tables of WorkConf.toml are checked here too (`HostTables`). Tested by tests/config/test_loading.py,
+test_overrides.py and test_host_tables.py.
+"""
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import re
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
+import pcre2
 
-from parcahyd.config.explaining import Conf, Declared, plain, shown
+from parcahyd.config.explaining import Conf, Declared, declared, declared_of_host, plain, shown
+from parcahyd.config.schema import HostRule
+from parcahyd.config.secrets import SECRETS
 from parcahyd.core.errors import ConfigurationError
 
-__all__ = ["SECRETS", "Place", "checked", "nearest", "seed_problem"]
+__all__ = ["HostTables", "Place", "checked", "nearest", "rules_in_line", "seed_refusal"]
 
-SECRETS = ("DbUrl", "DbPassword", "Proxy", "Credentials", "Headers", "Host")
-"""Settings whose values no message repeats."""
 _LARGEST = 2**63 - 1
 """Databases and C libraries count in 64 bits."""
 
-_CONTROLS = r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]"
-_ABSOLUTE_URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?"
-_PROXY = r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::([0-9]{1,5}))?/?"
-_PATTERN = r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?"
-_VARIABLE = r"env:[A-Za-z_][A-Za-z0-9_]*+"
-_PARAMETER = r"[^*&=;?#/ ]+\*?"
-_DOMAIN = r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]"
-_MEDIA_TYPE = r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*"
-_HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_ABSOLUTE_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#\\\s]+(?:[/?#].*)?")
+_PROXY = re.compile(r"(?:https?|socks5)://(?:[^\s/@]++@)?(?:\[[0-9A-Fa-f:.]++\]|[^\s/@:\[\]]++)(?::([0-9]{1,5}))?/?")
+_PATTERN = re.compile(r"(?:\[[0-9A-Fa-f:.*]++\]|[A-Za-z0-9_.*?-]++)(?::([0-9]{1,5}))?")
+_VARIABLE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*+")
+_PARAMETER = re.compile(r"[^*&=;?#/ ]+\*?")
+_DOMAIN = re.compile(r"=?[^\s/:?#@=*]+|=?\[[0-9A-Fa-f:.]+\]")
+_MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/(?:[\w!#$&^.+-]+|\*)|\*/\*|\*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]++")
 
 _OWN_HEADERS = frozenset(
     {
@@ -51,18 +59,16 @@ class Place(msgspec.Struct, frozen=True):
         return self.source == "--set"
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Refusal(msgspec.Struct, frozen=True):
     message: str
     remedy: str
 
 
-def seed_problem(seed: str) -> str:
+def seed_refusal(seed: str) -> str:
     """What keeps a seed from being an absolute URL with scheme and host, remedy included; empty when nothing does."""
-    from urllib.parse import urlsplit
-
     try:
         parts = urlsplit(seed)
-        fits = re.fullmatch(_ABSOLUTE_URL, seed) is not None and bool(parts.hostname) and parts.port != 0
+        fits = _ABSOLUTE_URL.fullmatch(seed) is not None and bool(parts.hostname) and parts.port != 0
     except ValueError:
         fits = False
     if fits:
@@ -72,8 +78,6 @@ def seed_problem(seed: str) -> str:
 
 def nearest(word: str, candidates: Collection[str]) -> str:
     """The candidate that was probably meant, whatever its case; empty where none is near."""
-    import difflib
-
     # The first of two that differ in nothing but their file wins: a key's own file is asked first.
     by_lower = {candidate.lower(): candidate for candidate in reversed(list(candidates))}
     found = difflib.get_close_matches(word.lower(), by_lower, n=1)
@@ -89,9 +93,9 @@ def checked(which: Conf, setting: Declared, value: object, place: Place) -> obje
     if isinstance(fitting, int | float) and not fitting <= _LARGEST:
         raise ConfigurationError(f"{place.text}: {setting.key}: {shown(value)} is too large", f"at most {_LARGEST}")
     texts = [fitting] if isinstance(fitting, str) else fitting if isinstance(fitting, tuple) else ()
-    problem = _control_characters(texts) or _CHECKS.get(setting.key, _no_problem)(fitting)
-    if problem:
-        raise ConfigurationError(f"{place.text}: {setting.key}: {problem.message}", problem.remedy)
+    refusal = _control_characters(texts) or _CHECKS.get(setting.key, _no_refusal)(fitting)
+    if refusal:
+        raise ConfigurationError(f"{place.text}: {setting.key}: {refusal.message}", refusal.remedy)
     return fitting
 
 
@@ -108,33 +112,33 @@ def _wrong_value(which: Conf, setting: Declared, value: object, place: Place) ->
     return ConfigurationError(f"{place.text}: {setting.key}: expected {setting.kind}, got {got}", remedy)
 
 
-def _control_characters(texts: Sequence[str]) -> Problem | None:
-    if any(not text.isprintable() and re.search(_CONTROLS, text) for text in texts):
-        return Problem("has a control character in it", "remove line breaks, tabs and the like")
+def _control_characters(texts: Sequence[str]) -> Refusal | None:
+    if any(not text.isprintable() and _CONTROLS.search(text) for text in texts):
+        return Refusal("has a control character in it", "remove line breaks, tabs and the like")
     return None
 
 
-def _no_problem(_: Any) -> Problem | None:
+def _no_refusal(_: Any) -> Refusal | None:
     return None
 
 
-def _seeds(seeds: Sequence[str]) -> Problem | None:
-    return next((Problem(wrong, "") for wrong in map(seed_problem, seeds) if wrong), None)
+def _seeds(seeds: Sequence[str]) -> Refusal | None:
+    return next((Refusal(wrong, "") for wrong in map(seed_refusal, seeds) if wrong), None)
 
 
-def _networks(networks: Sequence[str]) -> Problem | None:
+def _networks(networks: Sequence[str]) -> Refusal | None:
     for network in networks:
         try:
             ipaddress.ip_network(network, strict=False)
         except ValueError:
-            return Problem(f"{shown(network)} is not a network", 'such as "127.0.0.0/8", "192.168.7.5" or "fd00::/8"')
+            return Refusal(f"{shown(network)} is not a network", 'such as "127.0.0.0/8", "192.168.7.5" or "fd00::/8"')
     return None
 
 
-def _nameservers(servers: Sequence[str]) -> Problem | None:
+def _nameservers(servers: Sequence[str]) -> Refusal | None:
     for server in servers:
         if not _is_nameserver(server):
-            return Problem(
+            return Refusal(
                 f"{shown(server)} is not the address of a name server",
                 'such as "192.0.2.1", "192.0.2.1:53" or "[2001:db8::1]:53"',
             )
@@ -156,91 +160,89 @@ def _is_nameserver(server: str) -> bool:
     return re.fullmatch(r"[0-9]{1,5}", port) is not None and 0 < int(port) < 65536
 
 
-def _patterns(patterns: Sequence[str]) -> Problem | None:
+def _patterns(patterns: Sequence[str]) -> Refusal | None:
     for pattern in patterns:
         if not pattern:
-            return Problem('"" is no pattern', 'such as "https://example.org/docs/*"')
+            return Refusal('"" is no pattern', 'such as "https://example.org/docs/*"')
         if pattern.startswith("re:"):
-            import pcre2  # only where there is one
-
             try:
                 pcre2.compile(pattern[3:])
-            except pcre2.PatternError as mistake:
-                return Problem(f"{shown(pattern)} is not a regular expression", str(mistake))
+            except pcre2.PatternError as error:
+                return Refusal(f"{shown(pattern)} is not a regular expression", str(error))
     return None
 
 
-def _parameters(names: Sequence[str]) -> Problem | None:
+def _parameters(names: Sequence[str]) -> Refusal | None:
     for name in names:
-        if not re.fullmatch(_PARAMETER, name):
-            return Problem(f"{shown(name)} is not the name of a parameter", 'such as "sid", or "utm_*" for all that begin so')
+        if not _PARAMETER.fullmatch(name):
+            return Refusal(f"{shown(name)} is not the name of a parameter", 'such as "sid", or "utm_*" for all that begin so')
     return None
 
 
-def _domains(domains: Sequence[str]) -> Problem | None:
+def _domains(domains: Sequence[str]) -> Refusal | None:
     for domain in domains:
-        if not re.fullmatch(_DOMAIN, domain):
-            return Problem(f"{shown(domain)} is not the name of a host", 'such as "example.org", or "=www.example.org"')
+        if not _DOMAIN.fullmatch(domain):
+            return Refusal(f"{shown(domain)} is not the name of a host", 'such as "example.org", or "=www.example.org"')
     return None
 
 
-def _media_types(types: Sequence[str]) -> Problem | None:
+def _media_types(types: Sequence[str]) -> Refusal | None:
     for one in types:
-        if not re.fullmatch(_MEDIA_TYPE, one):
-            return Problem(f"{shown(one)} is not a media type", 'such as "text/html" or "image/*"')
+        if not _MEDIA_TYPE.fullmatch(one):
+            return Refusal(f"{shown(one)} is not a media type", 'such as "text/html" or "image/*"')
     return None
 
 
-def _local_instance(local: bool) -> Problem | None:
+def _local_instance(local: bool) -> Refusal | None:
     if local:
         return None
-    return Problem("false is not available yet: the cluster comes as an extra, parcahyd[cluster]", "write LocalInstance = true")
+    return Refusal("false is not available yet: the cluster comes as an extra, parcahyd[cluster]", "write LocalInstance = true")
 
 
-def _pattern(pattern: str) -> Problem | None:
-    found = re.fullmatch(_PATTERN, pattern)
+def _pattern(pattern: str) -> Refusal | None:
+    found = _PATTERN.fullmatch(pattern)
     if found and (found[1] is None or 0 < int(found[1]) < 65536):
         return None
-    return Problem(
+    return Refusal(
         f"{shown(pattern)} is not a pattern of hosts", 'such as "example.org", "*.example.org" or "xn--bcher-kva.example:8080"'
     )
 
 
-def _headers(headers: Mapping[str, str] | None) -> Problem | None:
+def _headers(headers: Mapping[str, str] | None) -> Refusal | None:
     for name, value in (headers or {}).items():
-        if not re.fullmatch(_HEADER_NAME, name):
-            return Problem(f"{shown(name)} is not a header's name", 'such as "Accept-Language"')
+        if not _HEADER_NAME.fullmatch(name):
+            return Refusal(f"{shown(name)} is not a header's name", 'such as "Accept-Language"')
         if name.lower() in _OWN_HEADERS:
-            return Problem(f"{plain(name)} is written by the crawl itself", "leave it out")
+            return Refusal(f"{plain(name)} is written by the crawl itself", "leave it out")
         if name.lower() == "user-agent":
-            return Problem(f"{plain(name)} has a key of its own", "write UserAgent")
+            return Refusal(f"{plain(name)} has a key of its own", "write UserAgent")
         if not (value.isascii() and value.isprintable()):
-            return Problem(f"the value of {plain(name)} is not printable ASCII", "encode it as its server wants it")
+            return Refusal(f"the value of {plain(name)} is not printable ASCII", "encode it as its server wants it")
     return None
 
 
-def _credentials(credentials: str | None) -> Problem | None:
+def _credentials(credentials: str | None) -> Refusal | None:
     if credentials is None or ":" in credentials[1:]:
-        if credentials is None or not credentials.startswith("env:") or re.fullmatch(_VARIABLE, credentials):
+        if credentials is None or not credentials.startswith("env:") or _VARIABLE.fullmatch(credentials):
             return None
-        return Problem("names no environment variable", 'such as "env:EXAMPLE_LOGIN"')
-    return Problem("not of the form USER:PASSWORD", 'write "USER:PASSWORD", or "env:NAME" to read it from the environment')
+        return Refusal("names no environment variable", 'such as "env:EXAMPLE_LOGIN"')
+    return Refusal("not of the form USER:PASSWORD", 'write "USER:PASSWORD", or "env:NAME" to read it from the environment')
 
 
-def _proxy(proxy: str | None) -> Problem | None:
-    if not proxy or re.fullmatch(_VARIABLE, proxy):
+def _proxy(proxy: str | None) -> Refusal | None:
+    if not proxy or _VARIABLE.fullmatch(proxy):
         return None
-    found = re.fullmatch(_PROXY, proxy)
+    found = _PROXY.fullmatch(proxy)
     if found and (found[1] is None or 0 < int(found[1]) < 65536):
         return None
     if proxy.lower().startswith(("socks5h:", "socks4a:")):
-        return Problem(
+        return Refusal(
             "such a proxy resolves names itself, past the address policy", "write socks5://, which is asked for addresses"
         )
-    return Problem("is not a proxy", 'such as "http://192.0.2.1:3128", "socks5://HOST:1080" or "env:NAME"')
+    return Refusal("is not a proxy", 'such as "http://192.0.2.1:3128", "socks5://HOST:1080" or "env:NAME"')
 
 
-_CHECKS: dict[str, Callable[[Any], Problem | None]] = {
+_CHECKS: dict[str, Callable[[Any], Refusal | None]] = {
     "AllowAddresses": _networks,
     "StripParameters": _parameters,
     "MediaTypes": _media_types,
@@ -256,3 +258,88 @@ _CHECKS: dict[str, Callable[[Any], Problem | None]] = {
     "Seeds": _seeds,
 }
 """What a type cannot say of a value."""
+
+
+# --- tables of hosts ---------------------------------------------------------------------------------------------------
+
+
+class HostTables:
+    """Takes headings and keys in the order of the file, and gives the rules; `values` is what tomllib made of the file."""
+
+    def __init__(self, which: Conf, values: Mapping[str, Any]) -> None:
+        self._which = which
+        self._values = values
+        self._rules: list[dict[str, Any]] = []
+        self._places: list[Place] = []
+        self._inside_headers = False
+
+    @property
+    def place(self) -> Place:
+        """Of the first table."""
+        return self._places[0]
+
+    def heading(self, text: str, place: Place) -> None:
+        meaning = _meaning(text)
+        if meaning == {"Host": [{}]} and self._which == "Work":
+            self._inside_headers = False
+            self._rules.append({})
+            self._places.append(place)
+        elif meaning == {"Host": {"Headers": {}}} and self._rules:
+            self.key("Headers", place)
+            self._inside_headers = True
+        else:
+            raise _unknown_table(self._which, text, meaning, place)
+
+    def key(self, key: str, place: Place) -> None:
+        if not self._inside_headers:
+            self._rules[-1][key] = _checked_in_table(key, self._values["Host"][len(self._rules) - 1][key], place)
+
+    def rules(self) -> tuple[HostRule, ...]:
+        return tuple(map(_rule, self._rules, self._places))
+
+
+def rules_in_line(value: object, place: Place) -> tuple[HostRule, ...]:
+    """The rules of `Host = [{ Pattern = ... }]`, all on one place."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ConfigurationError(f"{place.text}: Host: expected tables", "write each as a table [[Host]]")
+    return tuple(_rule({key: _checked_in_table(key, one[key], place) for key in one}, place) for one in value)
+
+
+def _rule(values: dict[str, Any], place: Place) -> HostRule:
+    if "Pattern" not in values:
+        raise ConfigurationError(f"{place.text}: [[Host]]: has no Pattern", 'write Pattern = "example.org"')
+    return HostRule(**values)
+
+
+def _checked_in_table(key: str, value: object, place: Place) -> object:
+    setting = declared_of_host().get(key)
+    if setting is None:
+        raise _unknown_key_in_table(key, place)
+    return checked("Work", setting, value, place)
+
+
+def _unknown_key_in_table(key: str, place: Place) -> ConfigurationError:
+    near = nearest(key, declared_of_host())
+    if key in declared("Work"):
+        remedy = "a key of the whole file stands above the first [[Host]]"
+        remedy += f"; did you mean {near}?" if near else ""
+    else:
+        remedy = f"did you mean {near}?" if near else f"[[Host]] has {', '.join(declared_of_host())}"
+    return ConfigurationError(f"{place.text}: {plain(key)}: unknown key in [[Host]]", remedy)
+
+
+def _unknown_table(which: Conf, text: str, meaning: Mapping[str, Any], place: Place) -> ConfigurationError:
+    if "Host" not in meaning:
+        remedy = "all keys stand at the top level, without headings"
+    elif which == "Map":
+        remedy = "[[Host]] belongs in WorkConf.toml"
+    else:
+        remedy = "a rule starts with [[Host]], in two pairs of brackets"
+    return ConfigurationError(f"{place.text}: {plain(text)}: unknown table", remedy)
+
+
+def _meaning(heading: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(heading)
+    except (ValueError, RecursionError):
+        return {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from urllib.parse import parse_qsl, quote, unquote
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import ConfigurationError
@@ -21,12 +22,15 @@ _HIDDEN = "***"
 _FORMS = 'supported are "sqlite:///FILE" and "postgresql://USER@HOST:PORT/NAME"'
 _FROM_ENVIRONMENT = "env:"
 
-_POSTGRESQL = r"""(?:(?P<user>[^:/?]*)(?::(?P<password>[^/?]*))?@)?
+_POSTGRESQL = re.compile(
+    r"""(?:(?P<user>[^:/?]*)(?::(?P<password>[^/?]*))?@)?
         (?P<host>(?:\[[^\]@/?]*\]|[^:@/?\[\]]*)(?::\d*)?)
         (?:/(?P<name>[^@/?]*))?
-        (?:\?(?P<query>[^?]*))?"""
-_HIDE_IN_URL = r"(://[^:/?]*:).*@"
-_HIDE_IN_QUERY = r"(?i)((?:^|[?&])\w*password=)[^&]*"
+        (?:\?(?P<query>[^?]*))?""",
+    re.VERBOSE,
+)
+_HIDE_IN_URL = re.compile(r"(://[^:/?]*:).*@")
+_HIDE_IN_QUERY = re.compile(r"(?i)((?:^|[?&])\w*password=)[^&]*")
 
 
 def database_url(configuration: Configuration) -> str:
@@ -45,7 +49,7 @@ def shown_database_url(configuration: Configuration) -> str:
 
 def without_password(url: str) -> str:
     """Any URL with its password hidden, whether it is well formed or not: hides too much rather than too little."""
-    return re.sub(_HIDE_IN_QUERY, rf"\1{_HIDDEN}", re.sub(_HIDE_IN_URL, rf"\1{_HIDDEN}@", url))
+    return _HIDE_IN_QUERY.sub(rf"\1{_HIDDEN}", _HIDE_IN_URL.sub(rf"\1{_HIDDEN}@", url))
 
 
 def _assembled(configuration: Configuration, *, shown: bool) -> str:
@@ -57,34 +61,32 @@ def _assembled(configuration: Configuration, *, shown: bool) -> str:
             return _postgresql(configuration, rest, shown=shown)
     # Only what stands before the first colon is repeated: the rest of the paper's jdbc:oracle:... may hold a password.
     name, colon, _ = configuration.map.DbUrl.partition(":")
-    raise _mistake(configuration, "DbUrl", f'"{name}{colon and ":..."}" names no database that PARCAHYD can use', _FORMS)
+    raise _refusal(configuration, "DbUrl", f'"{name}{colon and ":..."}" names no database that PARCAHYD can use', _FORMS)
 
 
 def _sqlite(configuration: Configuration, rest: str) -> str:
     if rest in ("", "/") or ":memory:" in rest or "mode=memory" in rest:
-        raise _mistake(
+        raise _refusal(
             configuration,
             "DbUrl",
             "a database in memory is refused, since a crawl must survive its process",
             'name a file, such as "sqlite:///crawl.db"',
         )
     if not rest.startswith("/"):
-        raise _mistake(configuration, "DbUrl", "a slash is missing before the file's name", f'write "sqlite:///{rest}"')
+        raise _refusal(configuration, "DbUrl", "a slash is missing before the file's name", f'write "sqlite:///{rest}"')
     path = os.path.abspath(os.path.join(configuration.folder, rest[1:]))
     # Readers of such URLs disagree about percent-escapes in a file's name, and a question mark ends it for most.
     if "?" in path or "%" in path:
-        raise _mistake(configuration, "DbUrl", f'"{path}" has a "?" or "%" in it', "choose a file and folder without them")
+        raise _refusal(configuration, "DbUrl", f'"{path}" has a "?" or "%" in it', "choose a file and folder without them")
     if rest.endswith("/"):
-        raise _mistake(configuration, "DbUrl", f'"{path}" is named as a folder', "name a file in it")
+        raise _refusal(configuration, "DbUrl", f'"{path}" is named as a folder', "name a file in it")
     return f"sqlite:///{path}"
 
 
 def _postgresql(configuration: Configuration, rest: str, *, shown: bool) -> str:
-    from urllib.parse import parse_qsl, quote, unquote  # Not needed for SQLite, and every process loads this module.
-
-    parts = re.fullmatch(_POSTGRESQL, rest, re.VERBOSE)
+    parts = _POSTGRESQL.fullmatch(rest)
     if parts is None:
-        raise _mistake(
+        raise _refusal(
             configuration,
             "DbUrl",
             "its parts cannot be told apart",
@@ -96,12 +98,12 @@ def _postgresql(configuration: Configuration, rest: str, *, shown: bool) -> str:
     user = unquote(parts["user"] or "") or ("" if "user" in given else conf.DbUser)
     name = parts["name"] or ("" if "dbname" in given else conf.DbName)
     if "?" in name or (not parts["name"] and "%" in name):
-        raise _mistake(configuration, "DbName", f'"{name}" has a "?" or "%" in it', "choose a name without them")
+        raise _refusal(configuration, "DbName", f'"{name}" has a "?" or "%" in it', "choose a name without them")
     password = unquote(parts["password"] or "")
     if not password and "password" not in given and conf.DbPassword:
         password = _HIDDEN if shown else _password(configuration)
     if shown:
-        password, query = password and _HIDDEN, re.sub(_HIDE_IN_QUERY, rf"\1{_HIDDEN}", query)
+        password, query = password and _HIDDEN, _HIDE_IN_QUERY.sub(rf"\1{_HIDDEN}", query)
     login = quote(user, safe="") + (f":{quote(password, safe='*')}" if password else "")
     return f"postgresql+psycopg://{login and login + '@'}{parts['host']}/{name}{query and '?' + query}"
 
@@ -112,7 +114,7 @@ def _password(configuration: Configuration) -> str:
         return password
     variable = password.removeprefix(_FROM_ENVIRONMENT)
     if variable not in os.environ:
-        raise _mistake(
+        raise _refusal(
             configuration,
             "DbPassword",
             f'the environment variable "{variable}" is not set',
@@ -121,7 +123,7 @@ def _password(configuration: Configuration) -> str:
     return os.environ[variable]
 
 
-def _mistake(configuration: Configuration, key: str, message: str, remedy: str) -> ConfigurationError:
+def _refusal(configuration: Configuration, key: str, message: str, remedy: str) -> ConfigurationError:
     source, colon, line = configuration.sources.get(f"Map.{key}", "").partition(":")
     place = f"{source}, line {line}: " if colon else f"{source} " if source else ""
     return ConfigurationError(f"{place}{key}: {_in_one_line(message)}", _in_one_line(remedy))

@@ -1,4 +1,4 @@
-"""Tells the settings: to people, as commented conf files, and as docs/settings.md; all of it follows from `schema.py`.
+"""Describes the settings in words, as commented conf files and as docs/settings.md; all of it follows from `schema.py`.
 
 `python -m parcahyd.config.explaining` with `conf Map`, `conf Work` or `docs` prints conf/MapConf.toml, conf/WorkConf.toml
 or docs/settings.md.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -94,43 +95,16 @@ class SettingLine(msgspec.Struct, frozen=True):
     kind: str
 
 
-class _DeclaredKeys(Mapping[str, Declared]):
-    """The keys of a struct, in its order. Each is looked at when it is asked for: a crawl asks for few, and its start waits."""
-
-    def __init__(self, struct: type[msgspec.Struct]) -> None:
-        keys, defaults = struct.__struct_fields__, struct.__struct_defaults__
-        required = [msgspec.NODEFAULT] * (len(keys) - len(defaults))
-        self._defaults: dict[str, Any] = dict(zip(keys, (*required, *defaults), strict=True))
-        self._annotations: dict[str, Any] = {}
-        for parent in reversed(struct.__mro__):
-            self._annotations |= getattr(parent, "__annotations__", {})
-        self._found: dict[str, Declared] = {}
-
-    def __getitem__(self, key: str) -> Declared:
-        if key not in self._found:
-            self._found[key] = _declared(key, self._annotations[key], self._defaults[key])
-        return self._found[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._defaults)
-
-    def __len__(self) -> int:
-        return len(self._defaults)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._defaults
-
-
 @functools.cache
 def declared(which: Conf) -> Mapping[str, Declared]:
     """The keys of one file, in the schema's order."""
-    return _DeclaredKeys(_CONFS[which])
+    return _declared_in(_CONFS[which])
 
 
 @functools.cache
 def declared_of_host() -> Mapping[str, Declared]:
     """The keys of a [[Host]] table, in the schema's order."""
-    return _DeclaredKeys(HostRule)
+    return _declared_in(HostRule)
 
 
 def explain(configuration: Configuration) -> Iterator[SettingLine]:
@@ -234,13 +208,21 @@ def _both(configuration: Configuration) -> tuple[tuple[Conf, MapConf | WorkConf]
     return ("Map", configuration.map), ("Work", configuration.work)
 
 
+def _declared_in(struct: type[msgspec.Struct]) -> dict[str, Declared]:
+    annotations: dict[str, Any] = {}
+    for parent in reversed(struct.__mro__):
+        annotations |= getattr(parent, "__annotations__", {})
+    fields = msgspec.structs.fields(struct)
+    return {field.name: _declared(field.name, annotations[field.name], field.default) for field in fields}
+
+
 def _declared(key: str, annotation: Any, default: Any) -> Declared:
     kind, sentence = inspect.type_info(annotation), ""
     if isinstance(kind, inspect.Metadata):
         sentence = (kind.extra_json_schema or {}).get("description", "")
         kind = kind.type
     if isinstance(kind, inspect.UnionType):
-        # The other side is None: TOML cannot write it, so nobody has to be told of it.
+        # The other side is None: TOML cannot write it.
         kind = next(side for side in kind.types if not isinstance(side, inspect.NoneType))
     return Declared(
         key=key,
@@ -303,8 +285,6 @@ def _sections(which: Conf) -> Iterator[tuple[str, list[Declared]]]:
 
 
 def _commented(text: str, further: str = "# ") -> list[str]:
-    import textwrap  # Only where conf files are written.
-
     return textwrap.wrap(
         text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )

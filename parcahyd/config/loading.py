@@ -8,37 +8,37 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from parcahyd.config.checking import Place, checked, nearest, seed_problem
+from parcahyd.config.checking import HostTables, Place, checked, nearest, rules_in_line
 from parcahyd.config.database_url import DATABASE_KEYS, shown_database_url
 from parcahyd.config.explaining import Conf, Declared, declared, declared_of_host, plain, shown, toml_text
-from parcahyd.config.host_tables import HostTables, rules_in_line
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.config.toml_reading import read_toml, read_value
+from parcahyd.config.secrets import SECRETS_OF_OVERRIDES
 from parcahyd.core.errors import ConfigurationError
 
-__all__ = ["Statement", "load", "seed_problem", "statements"]
+__all__ = ["Statement", "load", "statements"]
 
 _CONFS: dict[str, Conf] = {"Map": "Map", "Work": "Work"}
 _OTHER: dict[Conf, Conf] = {"Map": "Work", "Work": "Map"}
 _SPELLINGS = {"DnsResloverClass": "DnsResolverClass"}
 """Keys as the paper's tables spell them (P12, reading 12)."""
 _PATHS = ("Map.HostsFile", "Work.CaFile")
-"""Paths handed to plugins, which do not know the folder; the others are joined to it by whoever opens them."""
-_SECRETS = ("DbUrl", "DbPassword", "Proxy")
-"""Keys whose values are not repeated, nor those of keys that are spelled nearly like them."""
-_TOML_MISTAKE = r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)"
-_LEXEME = r"""(?xs)(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
+"""Paths that are given to plugins, which do not know the folder. The code that opens the other paths joins them to it."""
+_TOML_ERROR = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)")
+_LEXEME = re.compile(
+    r"""(?xs)(?P<text>"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')
       | (?P<bare>[A-Za-z0-9_-]+)
       | (?P<blank>[ \t\r]+|\#[^\n]*)
       | (?P<newline>\n)
       | (?P<open>[\[{])
       | (?P<close>[\]}])
       | (?P<sign>.)"""
+)
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -60,12 +60,12 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
     """The configuration in `folder` with `overrides`, the texts of `--set`, laid over it.
 
     Without a folder the defaults count, and relative paths start in the current directory. What was understood but should be
-    written differently is appended to `hints`. Raises ConfigurationError, one line, at the first mistake.
+    written differently is appended to `hints`. Raises ConfigurationError, one line, at the first error.
     """
-    heard = [] if hints is None else hints
+    hints = [] if hints is None else hints
     where = _absolute(os.curdir if folder is None else os.fspath(folder))
-    in_files = {} if folder is None else _given_in_folder(where, heard)
-    given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, heard))}
+    in_files = {} if folder is None else _given_in_folder(where, hints)
+    given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, hints))}
     values = {name: one.value for name, one in given.items()}
     values |= {name: os.path.join(where, values[name]) for name in _PATHS if values.get(name)}
     configuration = Configuration(
@@ -75,7 +75,7 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
         sources={name: one.place.source for name, one in given.items()},
     )
     _refuse_crossed(configuration.work, given)
-    shown_database_url(configuration)  # for its errors: a DbUrl that nothing serves is told now, with its place
+    shown_database_url(configuration)  # Raises for a DbUrl that no store opens, with its place.
     return configuration
 
 
@@ -86,7 +86,7 @@ def statements(text: str) -> Iterator[Statement]:
     not taken for a key. Of a text that is not valid TOML it makes what it can.
     """
     line, depth, fresh, table = 1, 0, True, 0
-    for token in re.finditer(_LEXEME, text):
+    for token in _LEXEME.finditer(text):
         kind = token.lastgroup
         if fresh and kind not in ("blank", "newline"):
             fresh = False
@@ -110,7 +110,7 @@ def _key(token: str, *, quoted: bool) -> str:
     if not quoted:
         return token
     try:
-        return next(iter(read_toml(f"{token} = 0")))
+        return next(iter(tomllib.loads(f"{token} = 0")))
     except ValueError:
         return token
 
@@ -146,13 +146,11 @@ def _given_in_file(which: Conf, path: str, hints: list[str]) -> dict[str, _Given
     file = os.path.basename(path)
     text = _read(path, file)
     try:
-        values = read_toml(text)
+        values = tomllib.loads(text)
     except RecursionError:
         raise ConfigurationError(f"{file}: not valid TOML: lists nested too deeply") from None
-    except ValueError as mistake:  # TOMLDecodeError, or an integer of too many digits
-        raise _syntax_error(which, text, str(mistake)) from None
-    if not values:
-        return {}
+    except ValueError as error:  # TOMLDecodeError, or an integer of too many digits
+        raise _syntax_error(which, text, str(error)) from None
     given: dict[str, _Given] = {}
     tables = HostTables(which, values)
     for statement in statements(text):
@@ -182,16 +180,16 @@ def _read(path: str, file: str) -> str:
         with open(path, "rb") as stream:
             data = stream.read()
         return data.decode("utf-8-sig")
-    except OSError as mistake:
-        raise ConfigurationError(f"{file}: cannot be read: {mistake.strerror}") from None
-    except UnicodeDecodeError as mistake:
-        line = data.count(b"\n", 0, mistake.start) + 1
+    except OSError as error:
+        raise ConfigurationError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         raise ConfigurationError(f"{file}, line {line}: not UTF-8", "save the file as UTF-8") from None
 
 
-def _syntax_error(which: Conf, text: str, mistake: str) -> ConfigurationError:
-    found = re.fullmatch(_TOML_MISTAKE, mistake)
-    what = " ".join((found[1] if found else mistake).split())
+def _syntax_error(which: Conf, text: str, error: str) -> ConfigurationError:
+    found = _TOML_ERROR.fullmatch(error)
+    what = " ".join((found[1] if found else error).split())
     known = list(statements(text))
     line = int(found[2]) if found and found[2] else known[-1].line if known else 1
     place = f"{which}Conf.toml, line {line}"
@@ -229,7 +227,7 @@ def _given_by_overrides(overrides: Sequence[str], hints: list[str]) -> dict[str,
 def _override_shown(key: str, text: str) -> str:
     is_known = any(key in declared(which) for which in _OTHER)
     # A misspelt DbPassword still holds a password.
-    if key == "Host" or (key in _SECRETS if is_known else nearest(key, _SECRETS)):
+    if key == "Host" or (key in SECRETS_OF_OVERRIDES if is_known else nearest(key, SECRETS_OF_OVERRIDES)):
         return plain(text.partition("=")[0]) + "=***"
     return plain(text)
 
@@ -246,11 +244,12 @@ def _override_value(setting: Declared, raw: str, place: Place) -> object:
     if not raw and setting.default is None:
         return None
     try:
-        value = read_value(raw)
+        parsed = tomllib.loads(f"value = {raw}")
     except (ValueError, RecursionError):
         if raw[:1] in ('"', "'"):
             raise ConfigurationError(f"{place.text}: {setting.key}: the quotes do not close") from None
         return raw
+    value = parsed["value"] if parsed.keys() == {"value"} else raw
     return raw if setting.is_text and not isinstance(value, str) else value
 
 

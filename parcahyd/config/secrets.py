@@ -1,4 +1,7 @@
-"""Which parts of the settings nobody may read: neither on a screen nor in the database."""
+"""Which values are secret: no message repeats them, no command shows them, and the database does not hold them.
+
+Tested by tests/config/test_explaining.py and test_overrides.py.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ import msgspec
 from parcahyd.config.database_url import without_password
 from parcahyd.config.schema import WorkConf
 
-__all__ = ["secret_headers", "without_secrets"]
+__all__ = ["SECRETS", "SECRETS_OF_OVERRIDES", "secret_headers", "without_secrets"]
+
+SECRETS = ("DbUrl", "DbPassword", "Proxy", "Credentials", "Headers", "Host")
+"""Settings whose values no message repeats."""
+SECRETS_OF_OVERRIDES = ("DbUrl", "DbPassword", "Proxy")
+"""Those that `--set` takes; a key that is spelled nearly like one of them is a secret too."""
 
 _OPEN_HEADERS = frozenset({"accept", "accept-language", "dnt", "from", "referer"})
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
@@ -20,9 +28,9 @@ def secret_headers(work: WorkConf) -> frozenset[str]:
 
 
 def without_secrets(key: str, value: object) -> object:
-    """A setting's value, fit to be shown and recorded: passwords are hidden, variables that hold one are named.
+    """A setting's value, as it may be shown and recorded: passwords are hidden, variables that hold one are named.
 
-    Rules of hosts become plain tables. Of their headers only those are told that are never secret.
+    Rules of hosts become plain tables. Of their headers only those that are never secret are shown.
     """
     match key:
         case "DbUrl" | "Proxy":

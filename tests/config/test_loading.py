@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config import loading
+from parcahyd.config.checking import seed_refusal
 from parcahyd.config.explaining import Conf, declared, declared_of_host
-from parcahyd.config.loading import load, seed_problem
+from parcahyd.config.loading import load
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from tests.config.refusals import Folder, refusal
@@ -276,7 +277,7 @@ def test_nameservers_that_are_none(server: str) -> None:
     ["http://example.com", "https://example.com/a b?q#f", "http://127.0.0.1:8080/", "http://[::1]:80/x", "ftp://u:p@h/", "HTTP://B\u00fccher.example/"],
 )  # fmt: skip
 def test_seeds_that_are_absolute(seed: str) -> None:
-    assert seed_problem(seed) == ""
+    assert seed_refusal(seed) == ""
     assert load(None, [f'Work.Seeds=["{seed}"]']).work.Seeds == (seed,)
 
 
@@ -288,7 +289,7 @@ def test_seeds_that_are_absolute(seed: str) -> None:
      "http://?q", "mailto:a@b.example", "http://@/"],
 )  # fmt: skip
 def test_seeds_that_are_not(seed: str) -> None:
-    assert seed_problem(seed) != ""
+    assert seed_refusal(seed) != ""
     assert "is not an absolute URL" in refusal(None, f'Work.Seeds=["http://fine.example/", "{seed}"]')
 
 
@@ -363,7 +364,7 @@ def test_loading_leaves_heavy_libraries_alone() -> None:
 
 
 def test_what_is_exported() -> None:
-    assert loading.__all__ == ["Statement", "load", "seed_problem", "statements"]
+    assert loading.__all__ == ["Statement", "load", "statements"]
 
 
 def test_a_least_above_its_most_is_refused_with_both_places(folder: Folder) -> None:
