@@ -10,10 +10,7 @@ from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from urllib.parse import urlsplit
 
-from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.hookspecs import hookimpl
-from parcahyd.net.threaded_downloader import ThreadedDownloader
+from parcahyd.plugins import DownloadFault, DownloadRequest, DownloadResult, ThreadedDownloader, WorkConf, hookimpl
 
 __all__ = ["PlainHttp", "parcahyd_downloaders"]
 

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import Resolution
-from parcahyd.hookspecs import hookimpl
+from parcahyd.plugins import MapConf, Reason, Resolution, ResolutionFailed, hookimpl
 
 __all__ = ["TABLE", "WildcardTable", "parcahyd_resolvers"]
 

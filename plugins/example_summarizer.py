@@ -10,12 +10,18 @@ import re
 from collections.abc import Callable
 from itertools import islice
 
-from parcahyd.config.schema import WorkConf
-from parcahyd.core.documents import MAX_HEADINGS, MAX_LINKS, MAX_TEXT, MAX_TITLE, Summary
-from parcahyd.hookspecs import hookimpl
-from parcahyd.rules.brief import one_line
-from parcahyd.rules.canonical_url import Joiner
-from parcahyd.rules.decoding import decode
+from parcahyd.plugins import (
+    MAX_HEADINGS,
+    MAX_LINKS,
+    MAX_TEXT,
+    MAX_TITLE,
+    Joiner,
+    Summary,
+    WorkConf,
+    decode,
+    hookimpl,
+    one_line,
+)
 
 __all__ = ["MarkdownSummarizer", "parcahyd_summarizers"]
 

@@ -273,8 +273,7 @@ def test_what_a_factory_makes_must_have_the_ports_methods(folder: Path) -> None:
 # --- formats --------------------------------------------------------------------------------------------------------
 
 _FORMATS = """
-from parcahyd.core.documents import Member, Summary
-from parcahyd.hookspecs import hookimpl
+from parcahyd.plugins import Member, Summary, hookimpl
 
 class Reads:
     media_types = frozenset({"application/x-mine", "text/html"})

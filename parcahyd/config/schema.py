@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from parcahyd import __version__
+from parcahyd.core.version import __version__
 
 __all__ = ["Configuration", "HostRule", "MapConf", "WorkConf", "decode_configuration"]
 

@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it: a snapshot now and then, and a summary at the end."""
+"""What a run tells its observer: a snapshot now and then, and a summary at the end."""
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-__all__ = ["Observer", "Progress", "RunSummary", "SiteProgress", "WorkerProgress"]
+__all__ = ["NullObserver", "Observer", "Progress", "RunSummary", "SiteProgress", "WorkerProgress"]
 
 
 class SiteProgress(msgspec.Struct, frozen=True):
@@ -94,8 +94,18 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 
 class Observer(Protocol):
-    """Whoever watches a run. Called on the coordinator's loop: return quickly."""
+    """Watches a run. Called on the coordinator's loop: return quickly."""
 
     def progress(self, snapshot: Progress) -> None: ...
 
     def finished(self, summary: RunSummary) -> None: ...
+
+
+class NullObserver:
+    """Takes everything and does nothing."""
+
+    def progress(self, snapshot: Progress) -> None:
+        """Nothing."""
+
+    def finished(self, summary: RunSummary) -> None:
+        """Nothing."""

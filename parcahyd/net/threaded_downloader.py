@@ -36,7 +36,7 @@ class ThreadedDownloader(ABC):
 
     Whatever `fetch` raises becomes DownloadFault.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
     answered with DownloadFault.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
-    `parcahyd.core.ports.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
+    `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
     bytes. `parcahyd.testing.check_downloader` finds out.
     """
 

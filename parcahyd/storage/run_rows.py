@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from parcahyd import __version__
 from parcahyd.config.schema import Configuration
 from parcahyd.config.secrets import without_secrets
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.version import __version__
 from parcahyd.refresh.budget import Allowance
 from parcahyd.refresh.schedule import SETTINGS
 from parcahyd.storage.histories import History, rate_of

@@ -8,7 +8,7 @@ import pytest
 from parcahyd.cli import main
 
 PLUGIN = """
-from parcahyd.hookspecs import hookimpl
+from parcahyd.plugins import hookimpl
 
 @hookimpl
 def parcahyd_downloaders():

@@ -16,7 +16,8 @@ from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.hookspecs import HookSpecs
 from parcahyd.plugin_manager import PluginManager
 
-_PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+_ROOT = Path(__file__).parents[2]
+_PAGE = (_ROOT / "docs" / "plugins.md").read_text()
 _SAMPLES: dict[str, str] = dict(re.findall(r"```python\n# (\S+)\n(.*?)```", _PAGE, re.DOTALL))
 
 
@@ -27,6 +28,7 @@ def plugins(tmp_path: Path) -> PluginManager:
         (tmp_path / folder).mkdir()
     for name, code in _SAMPLES.items():
         (tmp_path / name).write_text(code)
+    (tmp_path / "plugins" / "example_downloader.py").write_text((_ROOT / "plugins" / "example_downloader.py").read_text())
     conf = Configuration(MapConf(DnsResolverClass="office"), WorkConf(DownloaderClass="archive"), str(tmp_path / "conf"))
     return PluginManager.load(conf)
 

@@ -1,4 +1,4 @@
-"""Plugins of strangers, as texts; and what loads and uses them."""
+"""Third-party plugins as texts, and functions that load and use them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from tests.support.processes import PATIENCE
 __all__ = ["DOWNLOADER", "RESOLVER", "configured", "download", "plugin_folder"]
 
 RESOLVER = """
-from parcahyd.core.ports import Resolution
-from parcahyd.hookspecs import hookimpl
+from parcahyd.plugins import Resolution, hookimpl
 
 class Fixed:
     def __init__(self, conf):
@@ -30,8 +29,7 @@ def parcahyd_resolvers():
 """
 
 DOWNLOADER = """
-from parcahyd.core.ports import DownloadResult
-from parcahyd.hookspecs import hookimpl
+from parcahyd.plugins import DownloadResult, hookimpl
 
 class Fixed:
     schemes = frozenset({"http"})

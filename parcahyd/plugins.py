@@ -1,0 +1,90 @@
+"""The page for authors of plugins: everything that a plugin imports from PARCAHYD. docs/plugins.md shows how to use it.
+
+- `hookimpl` marks the functions that offer something; `parcahyd/hookspecs.py` lists the hooks.
+- The ports say what each kind of plugin does: `Resolver`, `Downloader`, `Order`, `Recognizer`, `Summarizer`, `Expander`.
+- `MapConf` and `WorkConf` are the configurations that factories get.
+- Resolvers return a `Resolution`, or raise `ResolutionFailed` with a `Reason`. `AnswerCache` remembers answers.
+- Downloaders get a `DownloadRequest` and give a `DownloadResult`, with a `DownloadFault` where the transfer failed.
+  `ThreadedDownloader` is the base class of those that block.
+- Summarizers return a `Summary` within the `MAX_` bounds; `decode`, `one_line` and `Joiner` help. Expanders yield `Member`s,
+  with a word of `Skipped` for those that are no documents.
+- A factory raises `UserMistake` for what the user of the plugin can put right, such as a missing library.
+
+The checks for tests of plugins are in `parcahyd.testing`. A test holds the list of names.
+"""
+
+from __future__ import annotations
+
+from parcahyd.config.schema import MapConf, WorkConf
+from parcahyd.core.documents import (
+    MAX_HEADINGS,
+    MAX_KEYWORDS,
+    MAX_LANGUAGE,
+    MAX_LINKS,
+    MAX_NAME,
+    MAX_TEXT,
+    MAX_TITLE,
+    MAX_WORD,
+    Expander,
+    Member,
+    Recognizer,
+    Skipped,
+    Summarizer,
+    Summary,
+)
+from parcahyd.core.errors import ResolutionFailed, UserMistake
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import (
+    GENERAL,
+    Downloader,
+    DownloadFault,
+    DownloadRequest,
+    DownloadResult,
+    Order,
+    RequestOptions,
+    Resolution,
+    Resolver,
+)
+from parcahyd.hookspecs import hookimpl
+from parcahyd.net.answer_cache import AnswerCache
+from parcahyd.net.threaded_downloader import ThreadedDownloader
+from parcahyd.rules.brief import one_line
+from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.decoding import decode
+
+__all__ = [
+    "GENERAL",
+    "MAX_HEADINGS",
+    "MAX_KEYWORDS",
+    "MAX_LANGUAGE",
+    "MAX_LINKS",
+    "MAX_NAME",
+    "MAX_TEXT",
+    "MAX_TITLE",
+    "MAX_WORD",
+    "AnswerCache",
+    "DownloadFault",
+    "DownloadRequest",
+    "DownloadResult",
+    "Downloader",
+    "Expander",
+    "Joiner",
+    "MapConf",
+    "Member",
+    "Order",
+    "Reason",
+    "Recognizer",
+    "RequestOptions",
+    "Resolution",
+    "ResolutionFailed",
+    "Resolver",
+    "Skipped",
+    "Summarizer",
+    "Summary",
+    "ThreadedDownloader",
+    "UserMistake",
+    "WorkConf",
+    "decode",
+    "hookimpl",
+    "one_line",
+]
