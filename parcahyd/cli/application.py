@@ -8,6 +8,7 @@ from functools import partial
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from parcahyd import __version__
 from parcahyd.cli.exit_codes import PROGRAM, complain, exit_code
@@ -16,7 +17,20 @@ from parcahyd.core.errors import UserMistake
 __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run_command"]
 
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
-COMMANDS = ("run", "status", "urls", "show", "explain", "fetch", "verify", "augment", "config", "plugins", "completion")
+COMMANDS = {
+    "run": "Crawl until nothing is due; go on where a run stopped.",
+    "status": "Show what is stored, what waits, and how the last run went.",
+    "urls": "List the URLs with their state, reason, status and depth.",
+    "show": "Write a stored document to standard output, byte for byte.",
+    "explain": "Tell the story of one URL: where it stands, and why.",
+    "fetch": "Visit one URL and tell everything; nothing is stored.",
+    "verify": "Check that everything in the database is as it must be.",
+    "augment": "Write, check and serve the tables of a site that you publish.",
+    "config": "Show every setting in force, and where its value comes from.",
+    "plugins": "List the plugins: what they offer, and which are in use.",
+    "completion": "Print the completion script of a shell.",
+}
+"""Each command with its first sentence: `parcahyd --help` and completion do not import the commands' files."""
 
 
 class _Commands(click.Group):
@@ -30,6 +44,14 @@ class _Commands(click.Group):
             return None
         command: click.Command = import_module(f"parcahyd.cli.{cmd_name}").command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the signature is click's
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name, help=sentence) for name, sentence in COMMANDS.items() if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:

@@ -7,17 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
-from parcahyd.cli.port_option import port_option
+from parcahyd.authoring.author_plan import AuthorPlan, make_plan
+from parcahyd.authoring.build import BuildReport, build
+from parcahyd.authoring.check import check
+from parcahyd.authoring.page_tables import Complaint
+from parcahyd.authoring.served import FolderServer
+from parcahyd.cli.crawl_options import port_option
 from parcahyd.cli.wording import plain, plural, size, span
-
-if TYPE_CHECKING:
-    from parcahyd.authoring.author_plan import AuthorPlan
-    from parcahyd.authoring.build import BuildReport
-    from parcahyd.authoring.page_tables import Complaint
+from parcahyd.core.errors import UserMistake
+from parcahyd.runtime.children import usable_cores
 
 __all__ = ["command"]
 
@@ -90,9 +92,6 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
       parcahyd augment build public/ --base-url https://www.example.org/docs/
       parcahyd augment build public/ --dry-run
     """
-    from parcahyd.authoring.author_plan import make_plan
-    from parcahyd.authoring.build import build
-
     plan = make_plan(folder, base_url, form=form, bundle=bundle)
     began = time.monotonic()
     with _progress(quiet) as progress:
@@ -114,9 +113,6 @@ def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     Example:
       parcahyd augment check public/ --base-url https://www.example.org/docs/
     """
-    from parcahyd.authoring.author_plan import make_plan
-    from parcahyd.authoring.check import check
-
     with _progress(quiet=False) as progress:
         found = check(make_plan(folder, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
     for complaint in found:
@@ -136,9 +132,6 @@ def _serve(folder: Path, port: int) -> None:
     Example:
       parcahyd augment serve public/ --port 8090
     """
-    from parcahyd.authoring.served import FolderServer
-    from parcahyd.core.errors import UserMistake
-
     try:
         server = FolderServer(folder, port)
     except OSError as failure:
@@ -149,8 +142,6 @@ def _serve(folder: Path, port: int) -> None:
 
 
 def _processes(jobs: int | None) -> int:
-    from parcahyd.runtime.children import usable_cores
-
     return jobs or usable_cores()
 
 

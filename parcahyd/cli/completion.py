@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import shell_complete
+
+from parcahyd.cli.application import COMPLETE_VARIABLE, PROGRAM, application
 
 __all__ = ["command"]
 
@@ -20,8 +23,4 @@ def command(shell: str) -> int:
 
     Or load it into the running shell: source <(parcahyd completion bash)
     """
-    from click.shell_completion import shell_complete
-
-    from parcahyd.cli.application import COMPLETE_VARIABLE, PROGRAM, application
-
     return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, f"{shell}_source")

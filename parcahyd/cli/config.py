@@ -6,14 +6,17 @@ import sys
 from pathlib import Path
 
 import click
+import msgspec
 
 from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.config.database_url import shown_database_url
+from parcahyd.config.explaining import explain
 
 __all__ = ["command"]
 
 _WIDEST = 60
-"""A longer value does not push the sources of all the others to the right."""
+"""Longer values are not padded, so that one of them does not move all sources to the right."""
 
 
 @click.command()
@@ -31,14 +34,9 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
       parcahyd config --json
     """
     configuration = read_configuration(folder, overrides)
-    from parcahyd.config.database_url import shown_database_url
-    from parcahyd.config.explaining import explain
-
     lines = list(explain(configuration))
     database = shown_database_url(configuration)
     if as_json:
-        import msgspec
-
         told = {"folder": configuration.folder, "database": database, "settings": lines}
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.url_report import url_report_lines
 from parcahyd.core.errors import UserMistake
-
-if TYPE_CHECKING:
-    from parcahyd.storage.report_records import UrlStory
-    from parcahyd.storage.reports import Reports
+from parcahyd.core.records import origin
+from parcahyd.rules.canonical_url import recorded, shortened, split
+from parcahyd.rules.parameters import Canon
+from parcahyd.storage.report_records import UrlStory
+from parcahyd.storage.reports import Reports
 
 __all__ = ["command"]
 
@@ -36,10 +37,6 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
       parcahyd explain --conf conf/ http://127.0.0.1:8080/index.html
     """
     configuration = read_configuration(folder, overrides)
-    from parcahyd.cli.story import story_lines
-    from parcahyd.rules.canonical_url import recorded, shortened
-    from parcahyd.rules.parameters import Canon
-
     text = recorded(url)
     if text is None:
         raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
@@ -52,14 +49,11 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
         if story is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
             story = reports.story(short)
         neighbour = story or _same_site(reports, text)
-    for line in story_lines(url, text, story, neighbour, configuration, time.time()):
+    for line in url_report_lines(url, text, story, neighbour, configuration, time.time()):
         click.echo(line)
 
 
 def _same_site(reports: Reports, url: str) -> UrlStory | None:
     """The story of some URL of the same site, for what it tells about the site."""
-    from parcahyd.core.records import origin
-    from parcahyd.rules.canonical_url import split
-
     any_url = next(reports.urls(site=origin(*split(url)[:3])), None)
     return reports.story(any_url.url) if any_url is not None else None

@@ -7,21 +7,20 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.single_fetch import Exchange, SingleFetch
 from parcahyd.cli.standard_output import NO_ROOM
 from parcahyd.cli.wording import moment, plain, plural, size, span
 from parcahyd.config.secrets import secret_headers
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
-
-if TYPE_CHECKING:
-    from parcahyd.cli.one_visit import Exchange, OneVisit
+from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.robots import Robots, product_token
 
 __all__ = ["command"]
 
@@ -46,16 +45,13 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
       parcahyd fetch --output page.html --set Work.UserAgent=mybot/1.0 https://www.example.org/
     """
     configuration = read_configuration(folder, overrides)
-    from parcahyd.cli.one_visit import OneVisit
-    from parcahyd.rules.canonical_url import canonical
-
     text = canonical(url)
     if text is None:
         raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
     _say("url", text)
     if text != url:
         _say("given as", url)
-    visit = OneVisit(text, configuration, partial(_tell, secret_headers(configuration.work)))
+    visit = SingleFetch(text, configuration, partial(_tell, secret_headers(configuration.work)))
     resolved = visit.resolve()
     if resolved.reason:
         _say("address", f"none: {resolved.detail}. {Reason.of(resolved.reason).sentence}")
@@ -98,7 +94,7 @@ def _tell(secret: Collection[str], exchange: Exchange) -> None:
         _say("", f"< {name}: {value}")
 
 
-def _outcome(url: str, visit: OneVisit, all_links: bool) -> Iterator[tuple[str, str]]:
+def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[str, str]]:
     for record in visit.records:
         if isinstance(record, SiteRecord):
             yield from _robots(url, record, visit.user_agent)
@@ -115,8 +111,6 @@ def _outcome(url: str, visit: OneVisit, all_links: bool) -> Iterator[tuple[str, 
 
 
 def _robots(url: str, record: SiteRecord, user_agent: str) -> Iterator[tuple[str, str]]:
-    from parcahyd.rules.robots import Robots, product_token
-
     fact = record.robots
     if fact is None:
         return

@@ -9,11 +9,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from parcahyd.cli.summary import summary_lines
-from parcahyd.cli.wording import counts, plain, plural, size, span
+from parcahyd.cli.wording import counts, due, plain, plural, size, span
 from parcahyd.core.progress import Progress, RunSummary
 
-__all__ = ["LiveDisplay", "draw"]
+__all__ = [
+    "LiveDisplay",
+    "draw",
+    "summary_lines",
+]
 
 _ROWS_OF_THE_REST = 12
 """Lines that the head, the table headings and the workers' table take on a small machine."""
@@ -108,3 +111,30 @@ def _table(*headings: str) -> Table:
             heading.lstrip("#"), justify="right" if heading.startswith("#") else "left", overflow="ellipsis", no_wrap=True
         )
     return table
+
+
+_OUTCOMES = {
+    "done": "Done",
+    "interrupted": "Interrupted",
+    "limit": "Stopped at MaxPages",
+    "failed": "Failed",
+}
+
+
+def summary_lines(summary: RunSummary, now: float) -> list[str]:
+    """The summary, most important line first; lines about what did not happen are left out."""
+    outcome = _OUTCOMES.get(summary.outcome, summary.outcome)
+    first = (
+        f"{outcome} after {span(summary.seconds)}: {plural(summary.requests, 'request')}, "
+        f"{summary.stored:,} stored ({size(summary.received)}), {summary.unchanged:,} unchanged, "
+        f"{summary.failed:,} failed, {summary.refused:,} refused, {summary.gone:,} gone."
+    )
+    lines = [first]
+    if any(summary.reasons.values()):
+        lines.append(f"Reasons: {counts(summary.reasons)}.")
+    if any(summary.waiting.values()):
+        line = f"Still waiting: {counts(summary.waiting)}"
+        lines.append(line + (f"; next due {due(summary.next_due, now)}." if summary.next_due is not None else "."))
+    if summary.outcome in ("interrupted", "failed", "limit"):
+        lines.append("The same command goes on where this one stopped.")
+    return [*lines, *(f"Note: {plain(note)}" for note in summary.notes)]

@@ -1,20 +1,18 @@
-"""`parcahyd plugins`: who answers which hook, and who is in use."""
+"""`parcahyd plugins`: what each plugin offers, and what is in use."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import plain
-
-if TYPE_CHECKING:
-    from parcahyd.config.schema import Configuration
-    from parcahyd.plugin_manager import PluginReport
+from parcahyd.config.schema import Configuration
+from parcahyd.plugin_manager import PluginManager, PluginReport
 
 __all__ = ["command"]
 
@@ -36,13 +34,9 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
       parcahyd plugins --set Work.DownloaderClass=requests
     """
     configuration = read_configuration(folder, overrides)
-    from parcahyd.plugin_manager import PluginManager
-
     listing = PluginManager.load(configuration, check=False).listing()
     in_use = _in_use(configuration)
     if as_json:
-        import msgspec
-
         told = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
         return
@@ -71,4 +65,4 @@ def _write_hook(hook: str, chosen: str | None, offers: list[PluginReport]) -> No
         mark = ", in use" if chosen in (None, offer.name) else ""
         click.echo(f"  {plain(offer.name):{names}}  {plain(offer.found + owner)}{mark}")
     if chosen is not None and chosen not in {offer.name for offer in offers}:
-        click.echo(f"  nobody provides {plain(chosen)!r}, which the configuration names")
+        click.echo(f"  no plugin offers {plain(chosen)!r}, which the configuration names")

@@ -7,19 +7,15 @@ import sys
 from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import click
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options
-from parcahyd.cli.moments import read_moment
+from parcahyd.cli.crawl_options import crawl_options, time_argument
 from parcahyd.cli.wording import moment, version_line
 from parcahyd.core.errors import UserMistake
-
-if TYPE_CHECKING:
-    from parcahyd.storage.report_records import StoredDocument, UrlStory
-    from parcahyd.storage.reports import Reports
+from parcahyd.storage.report_records import StoredDocument, UrlStory
+from parcahyd.storage.reports import Reports
 
 __all__ = ["command"]
 
@@ -47,7 +43,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: 
       parcahyd show --versions https://www.example.org/
       parcahyd show --at 2026-03-04T12:00Z https://www.example.org/
     """
-    moment_wanted = None if at is None else read_moment(at)
+    moment_wanted = None if at is None else time_argument(at)
     configuration = read_configuration(folder, overrides)
     with open_reports(configuration) as reports:
         if versions:

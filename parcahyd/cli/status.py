@@ -6,18 +6,21 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
+from parcahyd.config.database_url import shown_database_url
+from parcahyd.storage.report_records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
-if TYPE_CHECKING:
-    from parcahyd.storage.report_records import RunReport, SimilarReport, SiteReport, StatusReport
-
-__all__ = ["command", "status_lines"]
+__all__ = [
+    "command",
+    "freshness_lines",
+    "status_lines",
+]
 
 _TOP = 10
 
@@ -39,16 +42,12 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
       parcahyd status --conf conf/ --json
     """
     configuration = read_configuration(folder, overrides)
-    from parcahyd.config.database_url import shown_database_url
-
     now = time.time()
     with open_reports(configuration) as reports:
         status = reports.status(now, top=_TOP)
         fresh = reports.freshness(now, configuration.work) if freshness else None
         near = reports.similar(top=_TOP) if similar else None
     if as_json:
-        import msgspec
-
         told = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
         if fresh is not None:
             told["freshness"] = fresh
@@ -59,8 +58,6 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
     for line in status_lines(status, shown_database_url(configuration), now):
         click.echo(line)
     if fresh is not None:
-        from parcahyd.cli.freshness_lines import freshness_lines
-
         for line in freshness_lines(fresh):
             click.echo(line)
     if near is not None:
@@ -126,3 +123,17 @@ def _top_sites(sites: tuple[SiteReport, ...]) -> Iterator[str]:
             f"{plain(site.site):{widest}}  {site.pages:>9,}  {site.urls:>9,}  {site.requests:>9,}  {size(site.received):>9}"
             + ("  being visited" if site.visiting else "")
         )
+
+
+def freshness_lines(report: FreshnessReport) -> Iterator[str]:
+    """How fresh the collection is, for `parcahyd status --freshness`."""
+    if report.fresh is None or report.mean_age is None:
+        yield "freshness  nothing is stored"
+    else:
+        yield (
+            f"freshness  {report.fresh:.1%} of {plural(report.pages, 'page')} expected to be current, "
+            f"mean age {span(report.mean_age)}; {report.overdue:,} overdue"
+        )
+        yield f"  checked  {report.rechecked:,} more than once, {report.changed:,} found changed"
+    if report.kept:
+        yield f"  kept     {plural(report.kept, 'document')} of URLs that failed, are gone or refused now"

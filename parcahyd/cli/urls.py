@@ -6,18 +6,19 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
+import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import plain
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import State
-
-if TYPE_CHECKING:
-    from parcahyd.storage.report_records import UrlReport
+from parcahyd.core.records import origin
+from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.storage.report_records import UrlReport
 
 __all__ = ["command"]
 
@@ -61,9 +62,6 @@ def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, 
 
 def _named(site: str) -> str:
     """A site as the crawl spells it: a host, a host with its port, or scheme, host and port."""
-    from parcahyd.core.records import origin
-    from parcahyd.rules.canonical_url import canonical, split
-
     is_whole = "://" in site
     url = canonical(site if is_whole else f"http://{site}/")
     if url is None or (not is_whole and split(url)[3] != "/"):
@@ -75,9 +73,7 @@ def _named(site: str) -> str:
 
 
 def _write_json(found: Iterable[UrlReport], output: BinaryIO) -> None:
-    from msgspec.json import Encoder
-
-    encode = Encoder().encode
+    encode = msgspec.json.Encoder().encode
     for url in found:
         output.write(encode(url) + b"\n")
 

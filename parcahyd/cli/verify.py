@@ -7,20 +7,20 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.standard_output import give_up_standard_output
 from parcahyd.cli.wording import plain
+from parcahyd.config.database_url import database_url
+from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import CrawlBusy, DatabaseMistake
-
-if TYPE_CHECKING:
-    from parcahyd.config.schema import Configuration
-    from parcahyd.storage.report_records import Finding
-    from parcahyd.storage.reports import Reports
+from parcahyd.runtime.run_lock import RunLock
+from parcahyd.storage.report_records import Finding
+from parcahyd.storage.reports import Reports
 
 __all__ = ["command"]
 
@@ -63,9 +63,6 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> i
 @contextmanager
 def _at_rest(configuration: Configuration) -> Iterator[bool]:
     """Whether no run works on the database, and none will while this lasts."""
-    from parcahyd.config.database_url import database_url
-    from parcahyd.runtime.run_lock import RunLock
-
     try:
         lock = RunLock(database_url(configuration), wait=0)
     except (CrawlBusy, DatabaseMistake):
@@ -86,8 +83,6 @@ def _findings(reports: Reports, at_rest: bool) -> Iterator[Finding]:
 
 def _tell(finding: Finding, as_json: bool) -> None:
     if as_json:
-        import msgspec
-
         sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
     else:
         sys.stdout.write(f"{finding.kind}: {plain(finding.subject)}: {plain(finding.sentence)}\n")

@@ -37,7 +37,7 @@ def _sections() -> dict[str, str]:
 
 
 def test_every_command_has_its_section_in_order() -> None:
-    assert tuple(_sections()) == COMMANDS
+    assert list(_sections()) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -58,6 +58,7 @@ def test_the_options_of_every_crawl_are_documented_once() -> None:
 def test_help_has_a_sentence_examples_and_a_sentence_for_each_option(name: str) -> None:
     command = _command(name)
     assert command.help
+    assert command.help.partition("\n")[0] == COMMANDS[name]
     assert f"parcahyd {name}" in command.help, "an example"
     for parameter in _parameters(command):
         if isinstance(parameter, click.Option):

@@ -15,7 +15,7 @@ from parcahyd.core import messages, progress, records
 HEAVY = ("sqlalchemy", "rich", "pycurl", "turbohtml", "requests", "dns", "multiprocessing")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["urls", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     program = (
         "import sys; from parcahyd.cli import main; code = main(sys.argv[1:]); "

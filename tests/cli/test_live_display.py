@@ -5,7 +5,7 @@ import io
 import msgspec
 from rich.console import Console
 
-from parcahyd.cli.live_display import LiveDisplay, draw
+from parcahyd.cli.live_display import LiveDisplay, draw, summary_lines
 from parcahyd.core.progress import Progress, RunSummary, SiteProgress, WorkerProgress
 
 SITES = tuple(SiteProgress(f"http://s{number}.example", "192.0.2.7", 1, number, 10 * number) for number in range(5))
@@ -73,3 +73,34 @@ def test_the_summary_stays_when_the_display_is_gone() -> None:
     after = output.getvalue().rpartition("\x1b[?25h")[2]
     assert "Done after 1 min 20 s: 1 request, 1 stored" in after
     assert "crawling" not in after
+
+
+QUIET = RunSummary("done", 61.0, 25, 21, 0, 0, 0, 1, 18_200, {}, {}, None)
+
+
+def test_a_run_without_events_is_one_line() -> None:
+    assert summary_lines(QUIET, now=0.0) == [
+        "Done after 1 min 1 s: 25 requests, 21 stored (18.2 kB), 0 unchanged, 0 failed, 0 refused, 1 gone."
+    ]
+
+
+def test_reasons_and_what_is_still_waiting() -> None:
+    summary = msgspec.structs.replace(
+        QUIET, reasons={"missing": 1, "robots": 4}, waiting={"failed": 2, "known": 0}, next_due=1_700_000_060.0
+    )
+    assert summary_lines(summary, now=1_700_000_000.0)[1:] == [
+        "Reasons: robots 4, missing 1.",
+        "Still waiting: failed 2; next due 2023-11-14 22:14:20Z (in 1 min).",
+    ]
+
+
+def test_what_can_be_gone_on_with_says_so() -> None:
+    for outcome, words in (("interrupted", "Interrupted"), ("limit", "Stopped at MaxPages"), ("failed", "Failed")):
+        lines = summary_lines(msgspec.structs.replace(QUIET, outcome=outcome), now=0.0)
+        assert lines[0].startswith(words + " after")
+        assert lines[1] == "The same command goes on where this one stopped."
+
+
+def test_notes_come_last_and_harmless() -> None:
+    lines = summary_lines(msgspec.structs.replace(QUIET, notes=("plugin \x1b[31mevil raised",)), now=0.0)
+    assert lines[-1] == "Note: plugin \\x1b[31mevil raised"

@@ -39,7 +39,7 @@ def test_who_answers_which_hook(conf: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_name_that_nobody_provides(conf: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plugins", "--conf", conf, "--set", "Work.DownloaderClass=quick"]) == 0
-    assert "  nobody provides 'quick', which the configuration names\n" in capsys.readouterr().out
+    assert "  no plugin offers 'quick', which the configuration names\n" in capsys.readouterr().out
 
 
 def test_json(conf: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def test_versions_are_listed_and_each_can_be_had(crawl: Crawl, capfdbinary: pyte
         (("--at", "2999-01-01"), "opening-times", "was a redirect at 2999-01-01"),
         (("--at", "2999-01-01"), "nowhere.html", "is not in this crawl"),
         (("--at", "2999-01-01"), "private/ledger.html", "it is refused"),
-        (("--at", "soon"), "about.html", '"soon" is not a moment'),
+        (("--at", "soon"), "about.html", '"soon" is not a time'),
         (("--versions",), "private/ledger.html", "it is refused"),
         (("--versions",), "nowhere.html", "is not in this crawl"),
     ],

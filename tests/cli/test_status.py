@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from parcahyd.cli import main
-from parcahyd.cli.status import status_lines
-from parcahyd.storage.report_records import RunReport, SparedSite, StatusReport
+from parcahyd.cli.status import freshness_lines, status_lines
+from parcahyd.storage.report_records import FreshnessReport, RunReport, SparedSite, StatusReport
 
 from .conftest import Crawl
 
@@ -99,3 +99,18 @@ def test_a_runs_rate() -> None:
     counts = {"requests": 60, "stored": 40, "unchanged": 8, "gone": 2, "refused": 5}
     run = RunReport(run=2, version="0.1.0", started_at=NOW - 10, ended_at=NOW, outcome="done", counts=counts)
     assert _lines(last_run=run)[-1].endswith("done after 10 s, 5.0 pages per second")
+
+
+REPORT = FreshnessReport(pages=1200, rechecked=800, changed=90, fresh=0.873, mean_age=7300.0, overdue=4, kept=0)
+
+
+def test_a_collection_in_words() -> None:
+    assert list(freshness_lines(REPORT)) == [
+        "freshness  87.3% of 1,200 pages expected to be current, mean age 2 h 1 min; 4 overdue",
+        "  checked  800 more than once, 90 found changed",
+    ]
+    kept = msgspec.structs.replace(REPORT, fresh=None, mean_age=None, kept=1)
+    assert list(freshness_lines(kept)) == [
+        "freshness  nothing is stored",
+        "  kept     1 document of URLs that failed, are gone or refused now",
+    ]

@@ -1,7 +1,7 @@
-"""A visit that asks for one URL and stores nothing: the boxes of a crawl, in this process, with somebody watching.
+"""A visit that fetches one URL and stores nothing: the boxes of a crawl run in this process, and every exchange is reported.
 
-`parcahyd fetch` is this with words. URL Mapper, Crawl Worker and plugins are those of a crawl, so what happens here is
-what would happen there.
+`parcahyd fetch` prints what happens. URL Mapper, Crawl Worker and plugins are those of a crawl, so the outcome is the same.
+Tested by tests/end_to_end/test_fetch.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from parcahyd.rules.canonical_url import key_of, split
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.runtime.clock import SystemClock
 
-__all__ = ["Exchange", "OneVisit"]
+__all__ = ["Exchange", "SingleFetch"]
 
 
 _NO_LIMIT = 2**40
@@ -39,7 +39,7 @@ class Exchange(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class OneVisit:
+class SingleFetch:
     """Resolves the URL's host, then visits it. `watch` is told of every exchange as it ends."""
 
     def __init__(self, url: str, configuration: Configuration, watch: Callable[[Exchange], None]) -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 import pytest
 
-from parcahyd.cli.story import story_lines
+from parcahyd.cli.application import COMMANDS
+from parcahyd.cli.url_report import REMEDIES, remedy, url_report_lines
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
+from parcahyd.core.life_cycle import SETTINGS_OF, Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact
 from parcahyd.storage.report_records import DocumentReport, FetchReport, SparedSite, UrlStory
 
@@ -52,7 +55,7 @@ STORY = UrlStory(
 
 def _lines(configuration: Configuration = CONFIGURATION, **changes: object) -> list[str]:
     story = msgspec.structs.replace(STORY, **changes)
-    return list(story_lines(story.url, story.url, story, story, configuration, NOW))
+    return list(url_report_lines(story.url, story.url, story, story, configuration, NOW))
 
 
 def test_a_url_that_waits() -> None:
@@ -128,7 +131,7 @@ def test_failures_and_a_site_that_is_spared() -> None:
 
 
 def test_what_was_changed_is_told() -> None:
-    lines = list(story_lines("HTTP://host.example:80/page#x", STORY.url, STORY, STORY, CONFIGURATION, NOW))
+    lines = list(url_report_lines("HTTP://host.example:80/page#x", STORY.url, STORY, STORY, CONFIGURATION, NOW))
     assert lines[1:3] == [
         "given as   HTTP://host.example:80/page#x",
         "           scheme in lower case; default port dropped; fragment dropped",
@@ -201,3 +204,20 @@ def test_a_document_with_regions_and_a_clock() -> None:
     ]
     assert any(line.startswith("volatile   1 place changes on most") for line in _lines(volatile_places=1, **told))
     assert not any(line.startswith("volatile") for line in _lines(**told))
+
+
+def test_every_refusal_that_a_setting_decides_has_a_remedy_that_names_it() -> None:
+    for reason, settings in SETTINGS_OF.items():
+        if reason is not Reason.ROBOTS:  # robots.txt is obeyed; a user agent that poses as another is no remedy
+            assert any(setting in REMEDIES[reason] for setting in settings), reason
+
+
+def test_remedies_name_settings_and_commands_that_exist() -> None:
+    keys = {f"Map.{key}" for key in MapConf.__struct_fields__} | {f"Work.{key}" for key in WorkConf.__struct_fields__}
+    for text in REMEDIES.values():
+        assert set(re.findall(r"\b(?:Map|Work)\.\w+", text)) <= keys
+        assert set(re.findall(r"`parcahyd (\w+)", text)) <= set(COMMANDS)
+
+
+def test_nothing_can_be_done_about_a_missing_page() -> None:
+    assert remedy(Reason.MISSING, "host.example") == ""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.cli.moments import read_moment
+from parcahyd.cli.crawl_options import time_argument
 from parcahyd.core.errors import UserMistake
 
 NOON = 1_772_625_600
@@ -30,7 +30,7 @@ NOON = 1_772_625_600
     ],
 )
 def test_a_day_an_hour_a_minute_and_a_second_stand_for_their_last_instant(text: str, begin: float, seconds: float) -> None:
-    assert begin + seconds - 0.001 < read_moment(text) < begin + seconds
+    assert begin + seconds - 0.001 < time_argument(text) < begin + seconds
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_a_day_an_hour_a_minute_and_a_second_stand_for_their_last_instant(text: 
     ],
 )
 def test_fractions_are_exact(text: str, at: float) -> None:
-    assert read_moment(text) == at
+    assert time_argument(text) == at
 
 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-13-04", "2026-03-04T25:00", "-5", "nan", "1e9", "2026-03-04T12:00+99:00"]
 )
 def test_what_is_no_moment_is_a_mistake(text: str) -> None:
-    with pytest.raises(UserMistake, match="is not a moment") as mistake:
-        read_moment(text)
+    with pytest.raises(UserMistake, match="is not a time") as mistake:
+        time_argument(text)
     assert "seconds since the epoch" in mistake.value.remedy
