@@ -38,7 +38,7 @@ from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.core.records import PageRecord
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.links import read_links
@@ -104,12 +104,12 @@ class Line:
     def links(self) -> None:
         room = Room(10**9, 10**9, 10**9)
         origin = self._nginx.url("/")[:-1]
-        reader = LinkReader(origin, KnownUrls(b"", True, room), room, self._work.MaxUrlLength)
+        reader = NewLinkFinder(origin, KnownUrls(b"", True, room), room, self._work.MaxUrlLength)
         self._records = []
         for path in self._paths:
             result = self._fetched[path]
             links = read_links(result.body, "utf-8")
-            internal, external, _ = reader.read(origin + path, links, False)
+            internal, external, _ = reader.find(origin + path, links, False)
             found, outside = tuple([target for _, target in internal]), tuple(external)
             self._records.append(_record(path, result, found, outside, links.table))
 

@@ -97,7 +97,7 @@ def _visit(url: DueUrl, document: DownloadResult, table: bytes | None) -> _Seen:
         slowed=lambda _: None,
         misbehaved=complaints.append,
         wake=lambda _: None,
-        aside=lambda read, done: done(read(), None),
+        in_thread=lambda read, done: done(read(), None),
     )
     pair = Pair(1, 1, "http", "site.example", 80, (url,), robots=_ROBOTS)
     worker.accept([Assignment(pair, _ADDRESS, (_ADDRESS,), 1e12, 1)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from bench.augmented_web import HOME, MAIN, Web
@@ -29,7 +29,6 @@ from parcahyd.core.records import (
 from parcahyd.formats.expanders import Expanders
 from parcahyd.formats.summarizers import Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.media_type import recognise
@@ -111,7 +110,7 @@ class _Simulation:
             slowed=lambda _: None,
             misbehaved=self.mishaps.append,
             wake=self._wake,
-            aside=self._aside,
+            in_thread=self._in_thread,
         )
 
     def run(self) -> None:
@@ -122,8 +121,8 @@ class _Simulation:
     def stored(self) -> set[str]:
         return {host + path for host, site in self._sites.items() for path in site.done}
 
-    def _aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
-        """Reading beside the event loop takes no time here."""
+    def _in_thread(self, read: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
+        """Reading in a thread takes no time here."""
         self.clock.at(self.clock.time, lambda: done(read(), None))
 
     def _wake(self, at: float) -> None:

@@ -208,7 +208,7 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         slowed=host.coordinator.send,
         misbehaved=host.send_notice,
         wake=host.wake,
-        aside=host.read_in_thread,
+        in_thread=host.run_in_thread,
     )
     # Crawl Manager -> MainQ of the Crawl Worker
     host.coordinator.on(Visits, lambda visits: crawl_worker.accept(visits.assignments))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,7 @@ from parcahyd.core.messages import FromWorkerToUpdate
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
+from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.rules.address_policy import AddressPolicy
@@ -82,7 +83,7 @@ class SingleFetch:
             slowed=lambda _: None,
             misbehaved=self.misbehaviours.append,
             wake=self._wake,
-            aside=self._read_now,
+            in_thread=self._run_now,
         )
         self._turn = worker.turn
         try:
@@ -99,14 +100,14 @@ class SingleFetch:
         self.records.append(record)
         return 0
 
-    def _read_now(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
-        """Nobody else waits for the loop: read it here and now."""
+    def _run_now(self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
+        """Nothing else waits for the loop."""
         try:
-            reading = read()
+            result = work()
         except Exception as error:
             self._loop.call_soon(done, None, error)
         else:
-            self._loop.call_soon(done, reading, None)
+            self._loop.call_soon(done, result, None)
 
     def _wake(self, at: float) -> None:
         self._loop.call_at(at, self._turn)

@@ -29,7 +29,7 @@ from parcahyd.core.messages import (
 )
 from parcahyd.core.ports import Clock, Downloader
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.documents import DocumentTools, Reading
+from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.runtime.channel import Channel, connect
 from parcahyd.runtime.children import become_child, end_now, end_with_traceback
@@ -63,7 +63,7 @@ class CrawlWorkerProcess:
         self._alarm: asyncio.TimerHandle | None = None
         self._notices: set[str] = set()
         self._is_stopping = False
-        self._reader = ThreadPoolExecutor(1, "document-reader")
+        self._thread = ThreadPoolExecutor(1, "document-reader")
         self.coordinator = Channel(end, self.loop, FromCoordinatorToWorker, self._end)
         self.coordinator.on(Begin, self._begin)
         self.coordinator.on(BufferAddress, self._connect)
@@ -88,15 +88,15 @@ class CrawlWorkerProcess:
     def _send_notice_from_thread(self, sentence: str) -> None:
         self.loop.call_soon_threadsafe(self.send_notice, sentence)
 
-    def read_in_thread(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
-        """A thread reads the documents that take long, one after the other."""
+    def run_in_thread(self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
+        """One thread does what takes long, such as reading a large document, one thing after the other."""
 
-        def finished(reading: Future[Reading]) -> None:
-            error = reading.exception()
-            result = None if error is not None else reading.result()
+        def finished(future: Future[Any]) -> None:
+            error = future.exception()
+            result = None if error is not None else future.result()
             self.loop.call_soon_threadsafe(done, result, error if isinstance(error, Exception) else None)
 
-        self._reader.submit(read).add_done_callback(finished)
+        self._thread.submit(work).add_done_callback(finished)
 
     def wake(self, at: float) -> None:
         """Have the worker's `turn` called at a time of the monotonic clock, which is the loop's clock too."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
+from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.rules import links
 from parcahyd.rules.canonical_url import Joiner, Prefixes, plain_way
 from parcahyd.rules.known_tags import IS_COMPILED
@@ -188,11 +188,11 @@ def test_what_was_met_is_kept_in_sets(seen: Any, targets: Any) -> None:
 def test_with_and_without_machine_code_the_links_of_a_visit_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def visit() -> list[NewLinks]:
         room = Room(0, 10**6, 10**6)
-        reader = LinkReader("http://site.example", KnownUrls(b"", True, room), room, 2000)
+        reader = NewLinkFinder("http://site.example", KnownUrls(b"", True, room), room, 2000)
         pages = [
             (f"http://site.example/{number % 7}/{number}", links.read_links(page, "")) for number, page in enumerate(bodies)
         ]
-        return [reader.read(url, page, number % 2 == 0) for number, (url, page) in enumerate(pages)]
+        return [reader.find(url, page, number % 2 == 0) for number, (url, page) in enumerate(pages)]
 
     bodies = real_pages()
     with_it = visit()

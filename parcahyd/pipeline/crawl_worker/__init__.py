@@ -1,11 +1,13 @@
 """The Crawl Worker (P17): one process, one event loop, many connections, many sites visited at once.
 
-A set arrives in MainQ; each pair of it becomes a `Visit`. The visit reads robots.txt, then drains its LocalQ; the
-`Turnstile` says which visit may ask next, so that every host and address has its delay; `reading` takes a document's links;
-records leave through the worker's `emit` for the Document and URL Buffer. A worker never asks the database anything.
+A set arrives in MainQ; each pair of it becomes a `Visit`. The visit reads robots.txt, then drains its LocalQ. The
+`RequestScheduler` decides which visit may send its request next, so that every host and address has its delay. Records go
+through the worker's `emit` to the Document and URL Buffer. A worker never queries the database.
 
-worker.py joins the parts; visit.py is one site's story; turnstile.py is politeness; known_urls.py is what was seen;
-answers.py and reading.py are what came back; scribe.py writes the records.
+To follow one page: worker.py starts the request that next_request.py has planned; visit.py takes the answer;
+document_reader.py reads the document; new_links.py finds its new links, which url_filter.py judges; record_writer.py writes the
+record. Beside them: request_scheduler.py keeps the delays, backoff.py leaves sites and addresses alone, site_robots.py obeys
+robots.txt, and augmented/ is for sites that offer tables.
 """
 
 from parcahyd.pipeline.crawl_worker.worker import CrawlWorker

@@ -1,4 +1,4 @@
-"""What answers mean before they are records: where a redirect leads, and what an answer to robots.txt says."""
+"""What answers say: where a redirect leads, what an answer to robots.txt means, and which validators can be sent back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_VALIDATOR = 1000
 
 
 def location(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
-    """Where a redirect of `url` leads, or nothing where it does not say."""
+    """Where a redirect of `url` leads, or nothing where that is not said."""
     target = result.header("location")
     return (joining(url, canon)(target) or "") if target else ""
 
@@ -35,11 +35,15 @@ def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: f
 
 
 def sendable(validator: str) -> str:
-    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
+    """A validator that can be sent back, or nothing.
+
+    The value of a field is visible ASCII, spaces and tabs (RFC 9110, section 5.5). A very long one is not worth its room.
+    """
     return validator if len(validator) <= _LONGEST_VALIDATOR and validator.isascii() and validator.isprintable() else ""
 
 
 def validating(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
-    """The headers that ask for nothing where what these validators stand for is current."""
+    """The headers of a conditional request: the server sends nothing if these validators are current."""
+    etag, modified = sendable(etag), sendable(modified)
     match = (("If-None-Match", etag),) if etag else ()
     return (*match, ("If-Modified-Since", modified)) if modified else match

@@ -1,17 +1,26 @@
-"""What a visit has seen of its site: the keys that came with the set, and those found since, both bounded."""
+"""What a visit knows of its site's URLs: the keys that came with the set, those found since, and which paths are sitemaps.
+
+All of it is bounded. `Room` holds the limits that the visits of a worker share.
+"""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from parcahyd.rules.traps.holding import Memory
 
-__all__ = ["KnownUrls", "Room"]
+__all__ = ["SITEMAP_LEVELS", "KnownUrls", "Room", "SitemapPaths"]
+
+SITEMAP_LEVELS = 3
+"""An index of indexes of sitemaps; the protocol knows two levels."""
+_MAX_SITEMAPS = 500
+"""An index may invent new ones with every answer."""
 
 
 class Room:
-    """What all visits of a worker may hold together: URLs in LocalQs, keys of URLs found, links and facts remembered."""
+    """What all visits of a worker may still hold together: URLs in LocalQs, keys of URLs found, links and facts remembered."""
 
     __slots__ = ("facts", "is_idle", "keys", "links", "urls")
 
@@ -27,17 +36,17 @@ class Room:
 class KnownUrls:
     """A set of 64-bit keys: the sorted array that came with the set costs eight bytes each, new ones a set's entry.
 
-    When the room for new keys is used up, `is_whole` turns false: a URL that is not in here may still be known, so it is
-    recorded again (the database ignores it) but not fetched in this visit.
+    When the room for new keys is used up, `is_complete` turns false: a URL that is not in here may still be known, so it is
+    recorded again (the database ignores it) but not requested in this visit.
     """
 
-    __slots__ = ("_fresh", "_room", "_sent", "is_whole")
+    __slots__ = ("_fresh", "_room", "_sent", "is_complete")
 
-    def __init__(self, sent: bytes, whole: bool, room: Room) -> None:
+    def __init__(self, sent: bytes, is_complete: bool, room: Room) -> None:
         self._sent = array("q", sent)
         self._fresh: set[int] = set()
         self._room = room
-        self.is_whole = whole
+        self.is_complete = is_complete
 
     def __contains__(self, key: int) -> bool:
         sent = self._sent
@@ -56,11 +65,11 @@ class KnownUrls:
             self._room.keys -= 1
             self._fresh.add(key)
         else:
-            self.is_whole = False
+            self.is_complete = False
         return True
 
     def take_back(self, key: int) -> None:
-        """A key that was just added is of no use: it takes no room, and is new again when it comes again."""
+        """Forget a key that was just added: it takes no room, and is new when it comes again."""
         if key in self._fresh:
             self._fresh.remove(key)
             self._room.keys += 1
@@ -70,3 +79,27 @@ class KnownUrls:
         self._room.keys += len(self._fresh)
         self._fresh = set()
         self._sent = array("q")
+
+
+class SitemapPaths:
+    """Which paths of a visit's site are sitemaps: those that robots.txt names, and those that they name in turn."""
+
+    __slots__ = ("_paths", "_prefix")
+
+    def __init__(self, origin: str) -> None:
+        self._prefix = origin + "/"
+        self._paths: set[str] = set()
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._paths
+
+    def note(self, urls: Iterable[str | None]) -> list[str]:
+        """Takes canonical URLs; returns the paths of this site among them that are new."""
+        new = []
+        for url in urls:
+            if url is not None and url.startswith(self._prefix) and len(self._paths) < _MAX_SITEMAPS:
+                path = url[len(self._prefix) - 1 :]
+                if path not in self._paths:
+                    self._paths.add(path)
+                    new.append(path)
+        return new

@@ -1,7 +1,7 @@
 """LocalQ: the URLs of its site that a visit is to ask for, bounded by the worker's `Room`.
 
 Filled with what came in the set and with what documents, sitemaps and tables link to; emptied by the visit. What finds no room
-stays `known` in the database, or becomes so with the document that links to it, and comes with a later visit.
+stays `known` in the database, or becomes known with the document that links to it, and comes with a later visit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The robots.txt of a visit's site: the copy that came with the pair, or the one that is asked for; and errands for others."""
+"""The robots.txt of a visit's site: the copy that came with the pair, or the one that the visit requests.
+
+A visit also requests the files of this site that the robots.txt of other sites redirect to.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Pair, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.answers import read_robots
-from parcahyd.pipeline.crawl_worker.asks import Ask
+from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
-from parcahyd.pipeline.crawl_worker.respite import Respite
-from parcahyd.pipeline.crawl_worker.scribe import Scribe
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest
+from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.rules.host_rules import HostSettings
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import Failure, failure
@@ -26,20 +29,22 @@ _HOPS = 5
 
 
 class SiteRobots:
-    """Says what may be asked for, once it is known."""
+    """Says what may be requested, once that is known."""
 
-    def __init__(self, pair: Pair, work: WorkConf, settings: HostSettings, pace: Pace, scribe: Scribe) -> None:
+    def __init__(self, pair: Pair, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
         self.rules: Robots | None = None
-        """None while it is not known whether anything may be asked for."""
+        """None while it is not known whether anything may be requested."""
         self.fact: RobotsFact | None = None
         """What `rules` were read from, or why there are none."""
+        self.answer: tuple[float, int] | None = None
+        """The seconds that the last answer took, and its bytes; None while no request was answered."""
         self._cause: Reason | None = None
         """Why it could not be read."""
         self._pair = pair
         self._work = work
         self._user_agent = settings.user_agent
         self._pace = pace
-        self._scribe = scribe
+        self._writer = writer
 
     @property
     def expires_at(self) -> float:
@@ -47,21 +52,23 @@ class SiteRobots:
 
     @property
     def text(self) -> bytes:
-        """What stands in it; empty where nothing is known or nothing stands there."""
+        """The text of the file; empty where it is not known, or empty."""
         return self.fact.text if self.fact is not None and self.rules is not None else b""
 
     def use_stored(self, now: float) -> bool:
-        """Go by the copy that came with the pair, if it is fresh; whether it says what may be asked for."""
+        """Obey the copy that came with the pair, if it is fresh; whether it says what may be requested."""
         fact = self._pair.robots
         if fact is not None and fact.expires_at > now:
             self._obey(fact)
         return self.rules is not None
 
-    def answered(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> str:
-        """Take an answer to robots.txt; gives the path where it is to be asked for instead, if it moved within the site."""
+    def answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> str:
+        """Take an answer to robots.txt; returns the path of its next request, if it redirects within the site."""
+        if result.fault is None:
+            self.answer = request.seconds, len(result.body)
         origin = self._pair.origin
-        fact, target = read_robots(result, failed, origin + ask.path, now, self._work.RobotsTtl)
-        if target and ask.hops >= _HOPS:
+        fact, target = read_robots(result, failed, origin + request.path, now, self._work.RobotsTtl)
+        if target and request.hops >= _HOPS:
             fact, target = RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._work.RobotsTtl, "redirected too often"), ""
         if target.startswith(origin + "/"):
             return target[len(origin) :]
@@ -70,13 +77,13 @@ class SiteRobots:
         cause = failed or failure(result)
         self._cause = None if cause is None else cause.reason
         self._obey(fact)
-        self._scribe.robots(self._with_delay(fact), target)
+        self._writer.robots(self._with_delay(fact), target)
         return ""
 
-    def fail(self, local_q: LocalQ, respite: Respite, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is fetched. A network error blanks the address (statement P17).
+    def fail(self, local_q: LocalQ, backoff: SiteBackoff, now: float) -> None:
+        """RFC 9309, section 2.3.1.4: nothing is requested. A network error blanks the address (statement P17).
 
-        When it is tried again depends on why it failed, as with every URL.
+        When the file is requested again depends on the failure, as with every URL.
         """
         fact = self.fact
         if fact is None or fact.status is RobotsStatus.AWAITED:
@@ -84,18 +91,18 @@ class SiteRobots:
         network = fact.status is RobotsStatus.UNREACHABLE
         reason = Reason.ROBOTS_UNREACHABLE if network else Reason.ROBOTS_ERROR
         if local_q:  # Empty when the run is being stopped.
-            self._scribe.no_robots(local_q.pop(), reason, self._cause, fact.detail, network, now)
-        respite.give(reason, now, self._cause)
+            self._writer.no_robots(local_q.pop(), reason, self._cause, fact.detail, network, now)
+        backoff.back_off(reason, now, self._cause)
 
-    def errand_answered(self, ask: Ask, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        """Take an answer to the robots.txt that another site asked for."""
-        errand = ask.errand
-        assert errand is not None  # noqa: S101 - every errand ask has its errand
-        fact, target = read_robots(result, failed, self._pair.origin + ask.path, now, self._work.RobotsTtl)
-        self._scribe.errand(errand, self._with_delay(fact), target)
+    def redirect_answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
+        """Take an answer to the robots.txt that another site's robots.txt redirects to."""
+        redirect = request.robots_redirect
+        assert redirect is not None  # noqa: S101 - every request of this kind has one
+        fact, target = read_robots(result, failed, self._pair.origin + request.path, now, self._work.RobotsTtl)
+        self._writer.robots_redirect(redirect, self._with_delay(fact), target)
 
     def _obey(self, fact: RobotsFact) -> None:
-        """Go by what is known of robots.txt, where it says whether anything may be asked for."""
+        """Obey what is known of robots.txt, where that says what may be requested."""
         self.fact = fact
         if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
             self.rules = Robots.parse(fact.text, self._user_agent)

@@ -1,7 +1,7 @@
-"""The Crawl Worker itself: opens visits from MainQ, lets them pass the turnstile, and gives their records away.
+"""The Crawl Worker itself: opens visits from MainQ, starts requests when the scheduler lets it, and sends records.
 
 It is driven from outside: `accept`, `add_credit`, `stop` and `turn` by the process it runs in, `done` by the downloader.
-`wake` is a port: the worker asks to have `turn` called at a time of the monotonic clock.
+`wake` is a port: it has `turn` called at a time of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from heapq import nlargest
 from math import inf
+from typing import Any
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
@@ -19,20 +20,20 @@ from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
 from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
-from parcahyd.pipeline.crawl_worker.address_care import AddressCare
-from parcahyd.pipeline.crawl_worker.asks import Ask, AskKind
-from parcahyd.pipeline.crawl_worker.documents import DocumentReader, DocumentTools, Reading, Then
+from parcahyd.pipeline.crawl_worker.backoff import AddressBackoff
+from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, DocumentTools
 from parcahyd.pipeline.crawl_worker.known_urls import Room
-from parcahyd.pipeline.crawl_worker.turnstile import Turnstile
-from parcahyd.pipeline.crawl_worker.visit import Visit
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
+from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
+from parcahyd.pipeline.crawl_worker.visit import Then, Visit
 from parcahyd.rules.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
 
 _KEYS_PER_LOCAL_URL = 5
-_LONGEST_IN_LINE = 60.0
-"""Seconds: a visit that would have to wait longer for its host or address gives its place to another."""
-_SILENCE = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
+_LONGEST_WAIT = 60.0
+"""Seconds: a visit that would have to wait longer for its host or address ends."""
+_NO_ANSWER = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
 
 
 class CrawlWorker:
@@ -40,7 +41,7 @@ class CrawlWorker:
 
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` says that
     a robots.txt asks for a longer delay; `misbehaved` says in a sentence what a plugin, or this program itself, did wrong;
-    `aside` has something done beside the event loop.
+    `in_thread` runs the first function in a thread, and calls the second with its result or its error on the event loop.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class CrawlWorker:
         slowed: Callable[[Slowed], None],
         misbehaved: Callable[[str], None],
         wake: Callable[[float], None],
-        aside: Callable[[Callable[[], Reading], Callable[[Reading | None, Exception | None], None]], None],
+        in_thread: Callable[[Callable[[], Any], Callable[[Any, Exception | None], None]], None],
     ) -> None:
         self.number = number
         self.on_the_wire = 0
@@ -72,12 +73,12 @@ class CrawlWorker:
         self._slowed = slowed
         self._misbehaved = misbehaved
         self._wake = wake
-        self._aside = aside
+        self._in_thread = in_thread
         self._documents = DocumentReader(work, tools)
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
-        self._turnstile: Turnstile[Visit] = Turnstile(work.address_delay, work.address_connections)
-        self._care = AddressCare(work.RetryDelay)
+        self._scheduler: RequestScheduler[Visit] = RequestScheduler(work.address_delay, work.address_connections)
+        self._address_backoff = AddressBackoff(work.RetryDelay)
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
         self._requests = 0
         self._received = 0
@@ -104,29 +105,29 @@ class CrawlWorker:
         """No new request; visits with nothing on the wire are handed back at once."""
         self._stopping = True
         for visit, _ in list(self._visits.values()):
-            self._turnstile.withdraw(visit)
+            self._scheduler.withdraw(visit)
             visit.stop()
             if visit.is_over:
                 self._close(visit)
         self.turn()
 
     def turn(self) -> None:
-        """Open what arrived and start what may start now."""
+        """Open the visits that arrived, and start the requests that may start now."""
         while self._main_q:
             self._open(self._main_q.popleft())
         clock = self._clock.monotonic
         limit = self._work.Connections
         while self.on_the_wire < limit and self._credit > 0:
-            visit = self._turnstile.pass_one(clock())
+            visit = self._scheduler.next_ready(clock())
             if visit is None:
                 break
             self._start(visit)
-        if self.on_the_wire < limit and self._credit > 0 and (at := self._turnstile.next_at()) < inf:
+        if self.on_the_wire < limit and self._credit > 0 and (at := self._scheduler.next_at()) < inf:
             self._wake(at)
 
     def progress(self, pid: int) -> WorkerProgress:
         visits = [visit for visit, _ in self._visits.values()]
-        busiest = nlargest(10, visits, key=lambda visit: (visit.agenda.on_the_wire, visit.pages))
+        busiest = nlargest(10, visits, key=lambda visit: (visit.next_request.on_the_wire, visit.pages))
         return WorkerProgress(
             worker=self.number,
             pid=pid,
@@ -151,19 +152,19 @@ class CrawlWorker:
             settings,
             self._room,
             self._documents,
-            self._emit,
-            lambda read, then: self._read_aside(visit, read, then),
-            self._is_short,
-            now,
+            emit=self._emit,
+            in_thread=self._read_in_thread,
+            is_short=self._is_short,
+            now=now,
         )
         self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
-        self._turnstile.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
-        self._care.opened(visit.address, assignment.address_failures)
+        self._scheduler.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
+        self._address_backoff.opened(visit.address, assignment.address_failures)
         if self._stopping:
             visit.stop()
-        elif max(assignment.host_not_before, assignment.address_not_before) > now + _LONGEST_IN_LINE:
+        elif max(assignment.host_not_before, assignment.address_not_before) > now + _LONGEST_WAIT:
             visit.put_off(max(assignment.host_not_before, assignment.address_not_before))
         elif visit.pair.scheme not in self._downloader.schemes:
             served = ", ".join(sorted(self._downloader.schemes))
@@ -172,49 +173,48 @@ class CrawlWorker:
         self._go_on(visit, now)
 
     def _is_short(self) -> bool:
-        """Whether pages would have to wait for requests that can be done without: records are not taken, or others need the
-        connections."""
+        """Whether pages would have to wait for a request that is not necessary: the credit for records is used up, or other
+        visits need the connections."""
         return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
 
     def _go_on(self, visit: Visit, now: float) -> None:
-        """Put the visit in line if it has something to ask, or end it."""
-        agenda = visit.agenda
-        if agenda.ready is None:
-            if agenda.prepare(now) is not None:
-                self._turnstile.ask(visit)
+        """Queue the visit at the scheduler if it has a request, or end it."""
+        planned = visit.next_request
+        if planned.ready is None:
+            if planned.prepare(now) is not None:
+                self._scheduler.enqueue(visit)
             elif visit.is_over:
                 self._close(visit)
 
     def _start(self, visit: Visit) -> None:
-        ask = visit.agenda.started()
-        is_page, is_fragment = ask.kind is AskKind.PAGE, ask.kind is AskKind.FRAGMENT
+        planned = visit.next_request.started()
+        is_page = planned.kind is RequestKind.PAGE
+        settings = without_secrets(visit.settings) if planned.is_for_table else visit.settings
         request = DownloadRequest(
-            url=visit.origin + ask.path,
+            url=visit.origin + planned.path,
             address=visit.address,
             port=visit.pair.port,
-            headers=visit.headers(ask),
-            max_bytes=self._work.MaxBytes if is_page else ask.max_bytes,
-            options=visit.settings.options
-            if ask.table is None and not is_fragment
-            else without_secrets(visit.settings).options,
-            cut=not is_page and not is_fragment,
+            headers=visit.headers(planned),
+            max_bytes=self._work.MaxBytes if is_page else planned.max_bytes,
+            options=settings.options,
+            cut=not is_page and planned.kind is not RequestKind.TVI,
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
-        ask.started_at = self._clock.monotonic()
-        self._downloader.start(request, partial(self._done, visit, ask))
+        planned.started_at = self._clock.monotonic()
+        self._downloader.start(request, partial(self._done, visit, planned))
         self._go_on(visit, self._clock.now())
 
-    def _done(self, visit: Visit, ask: Ask, result: DownloadResult) -> None:
+    def _done(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
         self.on_the_wire -= 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         monotonic = self._clock.monotonic()
-        ask.seconds = monotonic - ask.started_at
+        request.seconds = monotonic - request.started_at
         pace = visit.pace
         delay = pace.delay
         if pace.follows:
-            pace.answered(ask.seconds)
-        self._turnstile.leave(visit, monotonic)
+            pace.answered(request.seconds)
+        self._scheduler.finished(visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
         foreign = result.fault is None and not self._is_from(result.peer, visit.address)
@@ -226,94 +226,96 @@ class CrawlWorker:
         elif result.fault is DownloadFault.PLUGIN:
             self._misbehaved(result.detail)
         now = self._clock.now()
-        agenda = visit.agenda
-        ready = agenda.ready
+        planned = visit.next_request
+        ready = planned.ready
         try:
-            visit.answered(ask, result, foreign, now)
+            visit.answered(request, result, foreign, now)
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
-            self._misbehaved(visit.stumbled(ask, error, now))
+            self._misbehaved(visit.raised(request, error, now))
         if pace.delay != delay:
-            self._change_pace(visit, ask, delay)
-        if visit.respite.asked_until or result.fault is not None or self._care.is_concerned:
-            self._listen(visit, result, now)
-        if ready is not None and agenda.ready is None:
-            self._turnstile.withdraw(visit)  # The answer ended the visit while another request stood in line.
-        elif ready is None and agenda.ready is not None:
-            self._turnstile.ask(visit)  # robots.txt moved within its site.
+            self._change_pace(visit, request, delay)
+        if visit.backoff.asked_until or result.fault is not None or self._address_backoff.has_failures:
+            self._back_off(visit, result, now)
+        if ready is not None and planned.ready is None:
+            self._scheduler.withdraw(visit)  # The answer ended the visit while another request was queued.
+        elif ready is None and planned.ready is not None:
+            self._scheduler.enqueue(visit)  # robots.txt redirects within its site.
         if monotonic > self._visits[visit.pair.visit][1]:
-            self._turnstile.withdraw(visit)
+            self._scheduler.withdraw(visit)
             visit.stop()
         self._go_on(visit, now)
         self.turn()
 
-    def _change_pace(self, visit: Visit, ask: Ask, before: float) -> None:
+    def _change_pace(self, visit: Visit, request: PlannedRequest, before: float) -> None:
         delay = visit.pace.delay
-        self._turnstile.set_pace(visit, delay)
-        if ask.kind is AskKind.ROBOTS and delay > before:
+        self._scheduler.set_delay(visit, delay)
+        if request.kind is RequestKind.ROBOTS and delay > before:
             self._slowed(Slowed(visit.pair.visit, delay))
 
-    def _read_aside(self, visit: Visit, read: Callable[[], Reading], then: Then) -> None:
-        """Has a document read beside the event loop; its visit goes on meanwhile, and is not over before."""
+    def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: Then) -> None:
+        """Read something of a visit in a thread; the visit goes on meanwhile, and is not over before that has ended."""
+        visit.in_threads += 1
 
-        def was_read(reading: Reading | None, error: Exception | None) -> None:
+        def done(result: Any, error: Exception | None) -> None:
+            visit.in_threads -= 1
             now = self._clock.now()
-            ready = visit.agenda.ready
+            ready = visit.next_request.ready
             try:
-                sentence = then(reading, error, now)
-            except Exception as fault:  # As with answers: one bad document never stops a crawl.
-                sentence = f"{type(fault).__name__} on a document of {visit.origin}: {fault}"
+                sentence = then(result, error, now)
+            except Exception as raised:  # As with answers: one bad document never stops a crawl.
+                sentence = f"{type(raised).__name__} on a document of {visit.origin}: {raised}"
             if sentence:
                 self._misbehaved(sentence)
-            if ready is not None and visit.agenda.ready is None:
-                self._turnstile.withdraw(visit)  # As after an answer: the document ended the visit.
+            if ready is not None and visit.next_request.ready is None:
+                self._scheduler.withdraw(visit)  # As after an answer: the document ended the visit.
             self._go_on(visit, now)
             self.turn()
 
-        self._aside(read, was_read)
+        self._in_thread(work, done)
 
-    def _listen(self, visit: Visit, result: DownloadResult, now: float) -> None:
-        """What the answer, or its absence, says about the visit's host and address."""
-        if visit.respite.asked_until:
-            self._heed_wish(visit, now)
+    def _back_off(self, visit: Visit, result: DownloadResult, now: float) -> None:
+        """Leave the host or address alone where the answer asks for that, or where answers are missing."""
+        if visit.backoff.asked_until:
+            self._obey_pause(visit, now)
         if result.fault is None:
-            self._care.answered(visit.address)
-        elif result.fault in _SILENCE:
-            self._heed_silence(visit, now)
+            self._address_backoff.answered(visit.address)
+        elif result.fault in _NO_ANSWER:
+            self._note_silence(visit, now)
 
-    def _heed_wish(self, visit: Visit, now: float) -> None:
-        """A server wants to be left alone: its host for as long as it says, its address within limits."""
-        until, visit.respite.asked_until = visit.respite.asked_until, 0.0
-        address_until = self._care.wished(visit.address, visit.host, until, now)
+    def _obey_pause(self, visit: Visit, now: float) -> None:
+        """A server asks for a pause: its host is left alone for as long as it says, its address within limits."""
+        until, visit.backoff.asked_until = visit.backoff.asked_until, 0.0
+        address_until = self._address_backoff.asked_to_wait(visit.address, visit.host, until, now)
         word = Reason.ASKED_TO_WAIT.word
-        host = Pause(f"host {visit.host}", until, word, visit.respite.failures)
+        host = Pause(f"host {visit.host}", until, word, visit.backoff.failures)
         self._leave_alone(visit, host, Pause(f"address {visit.address}", address_until, word), now)
 
-    def _heed_silence(self, visit: Visit, now: float) -> None:
-        """A request got no answer: where that happens to several sites in a row, nobody is at home at their address."""
-        until = self._care.silent(visit.address, visit.pair.site, now)
+    def _note_silence(self, visit: Visit, now: float) -> None:
+        """A request got no answer: where that happens to several sites in a row, their address is left alone."""
+        until = self._address_backoff.silent(visit.address, visit.pair.site, now)
         if until is not None:
-            failures = self._care.failures(visit.address)
+            failures = self._address_backoff.failures(visit.address)
             address = Pause(f"address {visit.address}", until, Reason.SILENT_ADDRESS.word, failures)
             self._leave_alone(visit, Pause(f"host {visit.host}", now), address, now)
 
     def _leave_alone(self, visit: Visit, host: Pause, address: Pause, now: float) -> None:
-        """Hold host and address, and have that committed at once; visits that would wait for long give up their place."""
+        """Hold host and address, and have that committed at once; visits that would have to wait for long end."""
         shift = self._clock.monotonic() - now
-        self._turnstile.hold(visit, host.not_before + shift, address.not_before + shift)
-        until = max(visit.respite.until, host.not_before)
-        reason = visit.respite.word
-        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.respite.failures, reason, (host, address)))
+        self._scheduler.hold(visit, host.not_before + shift, address.not_before + shift)
+        until = max(visit.backoff.until, host.not_before)
+        reason = visit.backoff.word
+        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.backoff.failures, reason, (host, address)))
         for other, _ in list(self._visits.values()):
             held = max(
                 host.not_before if other.host == visit.host else 0.0,
                 address.not_before if other.address == visit.address else 0.0,
             )
-            if held <= now + _LONGEST_IN_LINE:
+            if held <= now + _LONGEST_WAIT:
                 continue
             if other is visit:  # Its answer is still being taken; `_done` ends it.
                 visit.put_off(held)
                 continue
-            self._turnstile.withdraw(other)
+            self._scheduler.withdraw(other)
             other.put_off(held)
             if other.is_over:
                 self._close(other)
@@ -322,13 +324,13 @@ class CrawlWorker:
         del self._visits[visit.pair.visit]
         visit.close()
         now, monotonic = self._clock.now(), self._clock.monotonic()
-        host_rest, address_rest = self._turnstile.close(visit)
+        host_rest, address_rest = self._scheduler.close(visit)
         pauses = (
             Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic)),
             Pause(
                 f"address {visit.address}",
                 now + max(0.0, address_rest - monotonic),
-                failures=self._care.failures(visit.address),
+                failures=self._address_backoff.failures(visit.address),
             ),
         )
         self._emit(
@@ -336,18 +338,18 @@ class CrawlWorker:
                 visit=visit.pair.visit,
                 site=visit.pair.site,
                 at=now,
-                not_before=max(pauses[0].not_before, visit.respite.until),
+                not_before=max(pauses[0].not_before, visit.backoff.until),
                 pauses=pauses,
                 addresses=visit.known_addresses,
                 addresses_expire=visit.assignment.addresses_expire,
-                failures=visit.respite.failures,
+                failures=visit.backoff.failures,
                 pages=visit.pages,
-                requests=visit.agenda.requests,
-                reason=visit.respite.word,
+                requests=visit.next_request.requests,
+                reason=visit.backoff.word,
                 guards=visit.guards,
             )
         )
-        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.agenda.requests, pauses))
+        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.next_request.requests, pauses))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)

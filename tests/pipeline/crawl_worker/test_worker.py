@@ -22,10 +22,10 @@ from parcahyd.core.records import (
     UnchangedRecord,
     VisitOver,
 )
-from parcahyd.pipeline.crawl_worker.documents import Reading
-from parcahyd.pipeline.crawl_worker.reading import LinkReader, NewLinks
+from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.links import PageLinks, read_links
+from parcahyd.rules.sitemap import Sitemap
 from tests.pipeline.crawl_worker.world import ADDRESS, Answer, World, page, redirect
 
 _SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)
@@ -190,7 +190,7 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
             raise RecursionError("too deep")
         return read_links(body, charset)
 
-    monkeypatch.setattr("parcahyd.rules.links.read_links", fail)
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.document_reader.read_links", fail)
     world = World({"/": page("t", "b"), "/t": page("trap"), "/b": page()})
     world.visit("/")
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
@@ -199,31 +199,33 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
     assert isinstance(world.records[-1], VisitOver)
 
 
-def test_a_document_that_was_read_aside_and_that_this_program_fails_on_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = LinkReader.read
+def test_a_document_that_this_program_fails_on_after_a_thread_read_it_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = NewLinkFinder.find
 
-    def fail(reader: LinkReader, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+    def fail(reader: NewLinkFinder, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         if url.endswith(".rss"):
             raise RecursionError("too deep")
         return read(reader, url, links, embedded)
 
-    monkeypatch.setattr(LinkReader, "read", fail)
+    monkeypatch.setattr(NewLinkFinder, "find", fail)
     feed = b"<rss><channel><item><link>/x</link></item></channel></rss>" + b" " * 100_000
     world = World({"/": page("t.rss", "b"), "/t.rss": DownloadResult(200, (("Content-Type", "application/rss+xml"),), feed)})
     world.site["/b"] = page()
     world.visit("/")
-    assert world.read_aside == 1
+    assert world.read_in_thread == 1
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
     assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t.rss", Reason.FAULT.word)]
     assert "too deep" in world.misbehaved[0]
     assert isinstance(world.records[-1], VisitOver)
 
 
-def test_documents_read_aside_may_end_a_visit_that_stands_in_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> Reading:
+def test_documents_read_in_a_thread_may_end_a_visit_that_is_queued(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Sitemap:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.documents._read_other", fail)
+    monkeypatch.setattr("parcahyd.pipeline.crawl_worker.document_reader.read_sitemap", fail)
     feed = DownloadResult(200, (("Content-Type", "application/rss+xml"),), b"<rss/>" + b" " * 100_000)
     site: dict[str, Answer] = {**{f"/{number}.rss": feed for number in range(5)}, **{f"/{n}": page() for n in range(20)}}
     world = World({"/": page(*site), **site}, WorkConf(HostDelay=0.0, HostConnections=5))

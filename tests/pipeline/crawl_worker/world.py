@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,7 +15,6 @@ from parcahyd.core.records import Assignment, DueUrl, Pair
 from parcahyd.formats.expanders import Expanders
 from parcahyd.formats.summarizers import Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.documents import Reading
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.host_rules import HostRules
 from parcahyd.rules.media_type import recognise
@@ -68,7 +67,7 @@ class World:
         self.most_at_once = 0
         self.duration = 0.5
         self.peer = ""
-        self.read_aside = 0
+        self.read_in_thread = 0
         self._under_way: list[tuple[float, int, Callable[[DownloadResult], None], DownloadRequest]] = []
         self._wake_at: float | None = None
         self.worker = CrawlWorker(
@@ -84,12 +83,12 @@ class World:
             slowed=self.slowed.append,
             misbehaved=self.misbehaved.append,
             wake=self._wake,
-            aside=self._aside,
+            in_thread=self._in_thread,
         )
 
-    def _aside(self, read: Callable[[], Reading], done: Callable[[Reading | None, Exception | None], None]) -> None:
+    def _in_thread(self, read: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
         """A reading takes a moment, like an answer."""
-        self.read_aside += 1
+        self.read_in_thread += 1
 
         def finished(_: DownloadResult) -> None:
             try:
@@ -99,8 +98,8 @@ class World:
             else:
                 done(reading, None)
 
-        request = DownloadRequest("aside", "", 0, (), 0)
-        heappush(self._under_way, (self.time + self.duration, -self.read_aside, finished, request))
+        request = DownloadRequest("thread", "", 0, (), 0)
+        heappush(self._under_way, (self.time + self.duration, -self.read_in_thread, finished, request))
 
     def now(self) -> float:
         return self.time

@@ -1,7 +1,7 @@
-"""Who may ask next: visits wait for their host, then for their address, and pass one by one.
+"""Which visit may send its request next: visits wait for their host, then for their address.
 
-A host that waits stands once in a heap of times, however many URLs it has; hosts whose own gate is open stand in line at
-their address. So a turn costs the logarithm of the number of waiting hosts, never their number.
+A host that waits stands once in a heap of times, however many URLs it has. When its own rate limit lets it, it waits for its
+address. So a turn costs the logarithm of the number of waiting hosts, never their number.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Generic, Protocol, TypeVar
 
 from parcahyd.rules.politeness import Gate
 
-__all__ = ["Turnstile"]
+__all__ = ["RequestScheduler"]
 
 
-class _Passenger(Protocol):
+class _Visit(Protocol):
     @property
     def host(self) -> str: ...
 
@@ -27,11 +27,11 @@ class _Passenger(Protocol):
     def host_rule(self) -> tuple[float, int]: ...
 
 
-Passenger = TypeVar("Passenger", bound=_Passenger)
+VisitType = TypeVar("VisitType", bound=_Visit)
 
 
-class _Line(Generic[Passenger]):
-    """A gate, how many visits are open on it, and who waits for it."""
+class _Line(Generic[VisitType]):
+    """The rate limit of a host or an address, how many visits are open there, and which of them wait."""
 
     __slots__ = ("gate", "open", "queued", "waiting")
 
@@ -39,25 +39,25 @@ class _Line(Generic[Passenger]):
         self.gate = gate
         self.open = 0
         self.queued = False
-        self.waiting: deque[Passenger] = deque()
+        self.waiting: deque[VisitType] = deque()
 
 
-class Turnstile(Generic[Passenger]):
-    """Passes visits, at most one at a time in line per request they want to make.
+class RequestScheduler(Generic[VisitType]):
+    """Lets visits send their requests, one request of a visit at a time.
 
     `open` a visit's host and address (a host has its own delay and number of connections; of several visits to it, the slowest
-    and the fewest count), say that the visit has something to `ask`, call `pass_one` for whoever may go, `leave` when the
-    answer is there, and `close` at the end, which tells until when both must rest. Times are monotonic.
+    and the fewest count), `enqueue` the visit when it has a request, call `next_ready` for the visit that may send now,
+    `finished` when the answer is there, and `close` at the end, which returns until when both must rest. Times are monotonic.
     """
 
     def __init__(self, address_delay: float, address_connections: int) -> None:
         self._address_rule = address_delay, address_connections
-        self._hosts: dict[str, _Line[Passenger]] = {}
-        self._addresses: dict[str, _Line[Passenger]] = {}
-        self._heap: list[tuple[float, int, bool, _Line[Passenger]]] = []
+        self._hosts: dict[str, _Line[VisitType]] = {}
+        self._addresses: dict[str, _Line[VisitType]] = {}
+        self._heap: list[tuple[float, int, bool, _Line[VisitType]]] = []
         self._sequence = 0
 
-    def open(self, visit: Passenger, host_not_before: float, address_not_before: float) -> None:
+    def open(self, visit: VisitType, host_not_before: float, address_not_before: float) -> None:
         for lines, name, rule, not_before in (
             (self._hosts, visit.host, visit.host_rule, host_not_before),
             (self._addresses, visit.address, self._address_rule, address_not_before),
@@ -70,14 +70,14 @@ class Turnstile(Generic[Passenger]):
             line.open += 1
             line.gate.hold(not_before)
 
-    def ask(self, visit: Passenger) -> None:
-        """The visit has one request ready. It must not stand in line already."""
+    def enqueue(self, visit: VisitType) -> None:
+        """The visit has one request ready. It must not be queued already."""
         line = self._hosts[visit.host]
         line.waiting.append(visit)
         self._queue(line, is_host=True)
 
-    def pass_one(self, now: float) -> Passenger | None:
-        """The next visit that may send its request now; both its gates count the request as under way."""
+    def next_ready(self, now: float) -> VisitType | None:
+        """The next visit that may send its request now; host and address count the request as under way."""
         heap = self._heap
         while heap and heap[0][0] <= now:
             _, _, is_host, line = heappop(heap)
@@ -89,14 +89,14 @@ class Turnstile(Generic[Passenger]):
                 continue
             visit = line.waiting.popleft()
             if is_host:
-                # One visit of a host at a time stands in line at an address; `queued` keeps the others back until it passes.
+                # One visit of a host at a time waits for an address; `queued` keeps the others back until it may send.
                 line.queued = True
                 address = self._addresses[visit.address]
                 address.waiting.append(visit)
                 self._queue(address, is_host=False)
                 continue
             host = self._hosts[visit.host]
-            if host.gate.opens_at() > now:  # It was held while its visit stood in line at the address.
+            if host.gate.opens_at() > now:  # The host was held while its visit waited for the address.
                 host.waiting.appendleft(visit)
                 host.queued = False
                 self._queue(host, is_host=True)
@@ -110,7 +110,7 @@ class Turnstile(Generic[Passenger]):
             return visit
         return None
 
-    def leave(self, visit: Passenger, now: float) -> None:
+    def finished(self, visit: VisitType, now: float) -> None:
         """The visit's request has ended."""
         host = self._hosts[visit.host]
         host.gate.leave(now)
@@ -119,19 +119,19 @@ class Turnstile(Generic[Passenger]):
         address.gate.leave(now)
         self._queue(address, is_host=False)
 
-    def hold(self, visit: Passenger, host_until: float, address_until: float) -> None:
-        """Nobody asks this visit's host, or its address, before these times."""
+    def hold(self, visit: VisitType, host_until: float, address_until: float) -> None:
+        """No request goes to this visit's host, or to its address, before these times."""
         self._hosts[visit.host].gate.hold(host_until)
         self._addresses[visit.address].gate.hold(address_until)
 
-    def set_pace(self, visit: Passenger, delay: float) -> None:
-        """The host's requests keep this distance from now on; of several visits to it, the slowest counts."""
+    def set_delay(self, visit: VisitType, delay: float) -> None:
+        """The host's requests keep this delay from now on; of several visits to it, the slowest counts."""
         line = self._hosts[visit.host]
         if delay > line.gate.delay or line.open == 1:
             line.gate.set_delay(delay)
 
-    def withdraw(self, visit: Passenger) -> None:
-        """The visit wants nothing any more: take it out of every line."""
+    def withdraw(self, visit: VisitType) -> None:
+        """The visit has no request any more: take it out of every queue."""
         host = self._hosts[visit.host]
         address = self._addresses[visit.address]
         if visit in host.waiting:
@@ -141,7 +141,7 @@ class Turnstile(Generic[Passenger]):
             host.queued = False
             self._queue(host, is_host=True)
 
-    def close(self, visit: Passenger) -> tuple[float, float]:
+    def close(self, visit: VisitType) -> tuple[float, float]:
         """The visit is over; returns until when its host and its address must rest."""
         rest = []
         for lines, name in ((self._hosts, visit.host), (self._addresses, visit.address)):
@@ -153,15 +153,15 @@ class Turnstile(Generic[Passenger]):
         return rest[0], rest[1]
 
     def next_at(self) -> float:
-        """When somebody may pass next; infinity while everybody waits for an answer."""
+        """When a visit may send next; infinity while all wait for answers."""
         return self._heap[0][0] if self._heap else inf
 
-    def _queue(self, line: _Line[Passenger], is_host: bool) -> None:
+    def _queue(self, line: _Line[VisitType], is_host: bool) -> None:
         if line.queued or not line.waiting:
             return
         at = line.gate.opens_at()
         if at == inf:
-            return  # leave() queues it again.
+            return  # finished() queues it again.
         line.queued = True
         self._sequence += 1
         heappush(self._heap, (at, self._sequence, is_host, line))

@@ -1,4 +1,4 @@
-"""The scribe writes a visit's records: what came of each URL, and when the next try is of one that gave no document."""
+"""Writes a visit's records: what came of each URL, and when a URL that gave no document is tried again."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from parcahyd.core.records import (
     TableFact,
     UnchangedRecord,
 )
-from parcahyd.pipeline.crawl_worker.documents import Parts, Reading
+from parcahyd.pipeline.crawl_worker.answers import sendable
+from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
+from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.member_url import member_url
 from parcahyd.rules.retries import Failure
 
-__all__ = ["Scribe"]
+__all__ = ["RecordWriter"]
 
-_LONGEST_VALIDATOR = 1000
 _LONGEST_DETAIL = 500
-_NOTHING_READ = Reading("")
-_NO_PARTS = Parts()
 
 
-class Scribe:
+class RecordWriter:
     """Gives the records of one visit to `emit`."""
 
     def __init__(self, assignment: Assignment, work: WorkConf, emit: Callable[[BufferRecord], None]) -> None:
@@ -45,35 +45,58 @@ class Scribe:
         self._site = assignment.pair.site
         self._address = assignment.address
         self._schedule = Schedule(work)
-        # Where links bring no site into the crawl, nobody waits for them: they come in time with their page.
+        # Where links bring no new site into the crawl, they need not come before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
         self._emit = emit
 
-    def page(
-        self,
-        item: DueUrl,
-        result: DownloadResult,
-        now: float,
-        *,
-        media_type: str = "",
-        charset: str = "",
-        internal: tuple[str, ...] = (),
-        external: tuple[str, ...] = (),
-        links: bytes = b"",
-        redirect: str = "",
-        refused: tuple[tuple[str, str], ...] = (),
-        reading: Reading = _NOTHING_READ,
-        wish: Reason | None = None,
-        parts: Parts = _NO_PARTS,
-    ) -> None:
-        """A document with the links first seen in it, or a redirect with its target.
+    def page(self, document: ReadDocument, new: NewLinks, links: bytes) -> None:
+        """A document with the links first seen in it; `links` are all links of the document, where they are kept.
 
-        `wish` is why the page does not want to be kept, if it does not: nothing but its links is, then. A document that was
-        made of its table has the headers that are stored.
+        Of a page that asks not to be kept, only its links are recorded. A document that was made of its table has the headers
+        that are stored.
         """
-        is_bare = bool(redirect) or wish is not None
+        item, result, parts = document.item, document.result, document.parts
+        reason = reason_not_to_keep(document.directives) if document.directives else None
+        is_kept = reason is None
+        internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
         if external and self._finds_sites:
             self._emit(ExternRecord(self._visit, item.depth + 1, external))
+        self._emit(
+            PageRecord(
+                visit=self._visit,
+                site=self._site,
+                key=item.key,
+                path=item.path,
+                depth=item.depth,
+                hops=item.hops,
+                seed=item.seed,
+                fetched_at=document.at,
+                status=result.status,
+                address=self._address,
+                headers=_header_block(result) if parts.before is None else parts.headers,
+                etag=sendable(result.header("etag")) if is_kept else "",
+                modified=sendable(result.header("last-modified")) if is_kept else "",
+                media_type=document.media_type,
+                charset=document.charset,
+                body=result.body if is_kept else b"",
+                internal=internal,
+                external=external,
+                links=links,
+                reason="" if reason is None else reason.word,
+                title=document.title,
+                language=document.language,
+                summary=document.summary,
+                refused=tuple(new.refused),
+                regions=parts.regions if is_kept else (),
+                table=parts.table if is_kept else None,
+                lastmods=document.lastmods,
+            )
+        )
+
+    def redirect(
+        self, item: DueUrl, result: DownloadResult, target: str, refused: tuple[tuple[str, str], ...], now: float
+    ) -> None:
+        """A redirect with its target, and the target as a refused link where a rule refuses it."""
         self._emit(
             PageRecord(
                 visit=self._visit,
@@ -86,31 +109,14 @@ class Scribe:
                 fetched_at=now,
                 status=result.status,
                 address=self._address,
-                headers=_header_block(result) if parts.before is None else parts.headers,
-                etag="" if is_bare else _validator(result.header("etag")),
-                modified="" if is_bare else _validator(result.header("last-modified")),
-                media_type=media_type,
-                charset=charset,
-                redirect=redirect,
-                body=b"" if is_bare else result.body,
-                internal=internal,
-                external=external,
-                links=links,
-                reason="" if wish is None else wish.word,
-                title=reading.title,
-                language=reading.language,
-                summary=reading.summary,
+                headers=_header_block(result),
+                redirect=target,
                 refused=refused,
-                regions=() if is_bare else parts.regions,
-                table=None if is_bare else parts.table,
-                lastmods=reading.lastmods,
             )
         )
 
     def member(self, item: DueUrl, member: Member, media_type: str, charset: str, now: float) -> None:
-        """A member of the archive that the item is: a document of its own, never asked for by itself."""
-        from parcahyd.rules.member_url import member_url  # Few sites have archives.
-
+        """A member of the archive that the item is: a document of its own, which is never requested by itself."""
         path = member_url(item.path, member.name)
         self._emit(
             PageRecord(
@@ -142,8 +148,8 @@ class Scribe:
                 path=item.path,
                 checked_at=now,
                 status=result.status,
-                etag=_validator(result.header("etag")) or item.etag,
-                modified=_validator(result.header("last-modified")) or item.modified,
+                etag=sendable(result.header("etag")) or item.etag,
+                modified=sendable(result.header("last-modified")) or item.modified,
                 table=table,
                 is_table_gone=is_table_gone,
             )
@@ -183,19 +189,22 @@ class Scribe:
         """A rule of ours forbids the request."""
         self._bad(item, Event.REFUSAL, reason, now, until, detail=detail)
 
-    def robots(self, fact: RobotsFact, errand: str) -> None:
-        self._emit(SiteRecord(self._visit, self._site, fact, errand))
+    def robots(self, fact: RobotsFact, redirect: str) -> None:
+        """What is known of the site's robots.txt; `redirect` is the URL on another site that it redirects to."""
+        self._emit(SiteRecord(self._visit, self._site, fact, redirect))
 
     def offer(self, augmentation: bytes) -> None:
         """What the visit learned about its site's tables."""
         self._emit(SiteRecord(self._visit, self._site, augmentation=augmentation))
 
     def extern(self, depth: int, urls: tuple[str, ...]) -> None:
-        """Links to other sites that a table told of."""
+        """Links to other sites that a table of links names."""
         self._emit(ExternRecord(self._visit, depth, urls))
 
-    def errand(self, errand: Errand, fact: RobotsFact, redirect: str) -> None:
-        self._emit(ErrandRecord(self._visit, self._site, errand.asker, errand.path, fact, redirect, errand.hops + 1))
+    def robots_redirect(self, redirect: Errand, fact: RobotsFact, next_redirect: str) -> None:
+        """What came of a robots.txt that another site's robots.txt redirects to; it may redirect again."""
+        hops = redirect.hops + 1
+        self._emit(ErrandRecord(self._visit, self._site, redirect.asker, redirect.path, fact, next_redirect, hops))
 
     def _bad(
         self,
@@ -230,11 +239,6 @@ class Scribe:
                 blank_address=blank_address,
             )
         )
-
-
-def _validator(value: str) -> str:
-    """A validator as it can be sent back, or nothing: an absurdly long one is not worth its room."""
-    return value if len(value) <= _LONGEST_VALIDATOR else ""
 
 
 def _header_block(result: DownloadResult) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.core.records import PageRecord
-from parcahyd.pipeline.crawl_worker.table_worth import TableWorth
+from parcahyd.pipeline.crawl_worker.augmented.table_worth import TableWorth
 from tests.pipeline.crawl_worker.linked_pages import robots, table, text
 from tests.pipeline.crawl_worker.world import World, page
 

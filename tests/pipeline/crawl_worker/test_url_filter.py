@@ -8,7 +8,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, Pair, VisitOver
-from parcahyd.pipeline.crawl_worker.gate import Gate
+from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.traps.holding import Memory
 from tests.pipeline.crawl_worker.world import World, page, redirect
@@ -30,12 +30,12 @@ def refused(world: World) -> set[tuple[str, str]]:
     return {one for record in world.of(PageRecord) for one in record.refused}
 
 
-def gate(pair: Pair | None = None, **settings: Any) -> Gate:
-    return Gate(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), Memory(1000), 1000.0)
+def url_filter(pair: Pair | None = None, **settings: Any) -> UrlFilter:
+    return UrlFilter(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), Memory(1000), 1000.0)
 
 
 def test_patterns_judge_whole_urls_before_the_guards() -> None:
-    one = gate(Include=("http://site.example/docs/*",), Exclude=("*.zip",))
+    one = url_filter(Include=("http://site.example/docs/*",), Exclude=("*.zip",))
     assert one.judge("/docs/a") is None
     assert one.judge("/docs/a.zip") is Reason.EXCLUDED
     assert one.judge("/news") is Reason.EXCLUDED
@@ -43,7 +43,7 @@ def test_patterns_judge_whole_urls_before_the_guards() -> None:
 
 
 def test_what_came_with_the_set_is_judged_by_todays_settings() -> None:
-    one = gate(Exclude=("*/x*",), MaxPathSegments=2)
+    one = url_filter(Exclude=("*/x*",), MaxPathSegments=2)
     urls = [
         due("/a/b/c"),
         due("/a/b/c", seed=True),
@@ -53,7 +53,7 @@ def test_what_came_with_the_set_is_judged_by_todays_settings() -> None:
         due("/x", state=int(State.STORED)),
         due("/ok", state=int(State.FAILED)),
     ]
-    assert [reason for _, reason in one.sift(urls)] == [
+    assert [reason for _, reason in one.judge_all(urls)] == [
         Reason.PATH_DEPTH,
         None,
         None,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.augment.declaration import Declaration
-from parcahyd.augment.site_offer import write_offer
+from parcahyd.augment.site_offer import read_offer, write_offer
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import PageRecord, RobotsFact, RobotsStatus
-from tests.pipeline.crawl_worker.linked_pages import chain, eager, linking, offer_of, robots, table, text
+from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
+from tests.pipeline.crawl_worker.linked_pages import DAY, NOW, chain, eager, linking, offer_of, robots, table, text
 from tests.pipeline.crawl_worker.world import Answer, World, page
 
 
@@ -107,3 +108,18 @@ def test_who_asks_blindly_leaves_the_site_alone_after_three_misses() -> None:
     later = World({"/": page()}, eager(Probe="blind"))
     later.visit("/", augmentation=write_offer(offer_of(world)))
     assert later.paths() == ["/robots.txt", "/"]
+
+
+def test_tables_of_variable_information_are_known_by_declaration_and_barred_after_three_strikes() -> None:
+    offers = Offers("http://site.example", b"")
+    assert offers.tvi_of("/d/x.html") is None
+    offers.declare(b"Augment: 1; scope=/d/; tvi={stem}.TVI")
+    assert offers.tvi_of("/d/x.html") == "/d/x.TVI"
+    assert offers.tvi_of("/x.html") is None
+    for _ in range(2):
+        offers.strike(NOW)
+    assert not offers.are_fragments_barred(NOW)
+    offers.strike(NOW)
+    assert offers.are_fragments_barred(NOW + 6.9 * DAY)
+    assert not offers.are_fragments_barred(NOW + 7.1 * DAY)
+    assert read_offer(offers.encode()).fragments_barred_until == NOW + 7 * DAY

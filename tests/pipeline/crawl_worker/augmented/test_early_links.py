@@ -94,10 +94,10 @@ def test_a_cut_bundle_gives_hints() -> None:
     assert world.time - 1000.0 < 8 * 0.5
 
 
-def test_a_long_bundle_is_read_beside_the_event_loop() -> None:
+def test_a_long_bundle_is_read_in_a_thread() -> None:
     world = World(chain(600), eager())
     world.visit("/0.html")
-    assert world.read_aside == 1
+    assert world.read_in_thread == 1
     assert len(world.of(PageRecord)) == 600
     assert world.most_at_once >= 8
 

@@ -6,20 +6,20 @@ from collections import Counter
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from parcahyd.rules.links import read_links
 from parcahyd.rules.parameters import Canon
 
 ORIGIN = "http://site.example"
 
 
-def reader(max_url_length: int = 200, room: Room | None = None) -> LinkReader:
+def reader(max_url_length: int = 200, room: Room | None = None) -> NewLinkFinder:
     room = room or Room(0, 10**6, 10**6)
-    return LinkReader(ORIGIN, KnownUrls(b"", True, room), room, max_url_length)
+    return NewLinkFinder(ORIGIN, KnownUrls(b"", True, room), room, max_url_length)
 
 
-def read(one: LinkReader, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
-    internal, external, _ = one.read(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
+def read(one: NewLinkFinder, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
+    internal, external, _ = one.find(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
     return [found for _, found in internal], external
 
 
@@ -63,8 +63,8 @@ def test_fragments_and_unusable_links_are_no_urls() -> None:
     assert (internal, external) == ([], [])
 
 
-def refused(one: LinkReader, html: str) -> list[tuple[str, str]]:
-    return one.read(f"{ORIGIN}/", read_links(html.encode(), "utf-8"), False).refused
+def refused(one: NewLinkFinder, html: str) -> list[tuple[str, str]]:
+    return one.find(f"{ORIGIN}/", read_links(html.encode(), "utf-8"), False).refused
 
 
 def test_of_urls_beyond_the_limit_the_beginning_is_recorded() -> None:
@@ -78,8 +78,8 @@ def test_of_urls_beyond_the_limit_the_beginning_is_recorded() -> None:
 
 def test_what_is_refused_is_given_with_its_reason_and_takes_no_room() -> None:
     room = Room(0, 10, 10**6)
-    one = LinkReader(ORIGIN, KnownUrls(b"", True, room), room, 200, lambda path: Reason.REPEATS if "bad" in path else None)
-    new = one.read(f"{ORIGIN}/", read_links(b'<a href="bad1"><a href="good"><a href="bad2"><a href="bad1#x">', "utf-8"), False)
+    one = NewLinkFinder(ORIGIN, KnownUrls(b"", True, room), room, 200, lambda path: Reason.REPEATS if "bad" in path else None)
+    new = one.find(f"{ORIGIN}/", read_links(b'<a href="bad1"><a href="good"><a href="bad2"><a href="bad1#x">', "utf-8"), False)
     assert [path for _, path in new.internal] == ["/good"]
     assert new.refused == [("repeats", "/bad1"), ("repeats", "/bad2")]
     assert room.keys == 9
@@ -87,7 +87,7 @@ def test_what_is_refused_is_given_with_its_reason_and_takes_no_room() -> None:
 
 def test_of_each_page_and_reason_a_bounded_number_is_given() -> None:
     room = Room(0, 10**6, 10**6)
-    one = LinkReader(
+    one = NewLinkFinder(
         ORIGIN, KnownUrls(b"", True, room), room, 200, lambda path: Reason.SESSION if path[1] == "s" else Reason.REPEATS
     )
     found = refused(one, "".join(f'<a href="{letter}{number}">' for number in range(300) for letter in "sr"))
@@ -97,7 +97,7 @@ def test_of_each_page_and_reason_a_bounded_number_is_given() -> None:
 
 def test_options_of_the_canonical_form_hold_for_links() -> None:
     room = Room(0, 10**6, 10**6)
-    one = LinkReader(ORIGIN, KnownUrls(b"", True, room), room, 200, canon=Canon(("sid",), sort=True))
+    one = NewLinkFinder(ORIGIN, KnownUrls(b"", True, room), room, 200, canon=Canon(("sid",), sort=True))
     html = '<a href="p?sid=1&b=1&a=2"><a href="p?a=2&b=1&sid=2"><a href="http://far.example/?sid=3">'
     assert read(one, "/", html) == (["/p?a=2&b=1"], ["http://far.example/"])
 

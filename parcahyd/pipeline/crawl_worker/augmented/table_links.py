@@ -1,13 +1,13 @@
-"""What tables of links tell: where each page's links lead, before the page comes.
+"""Reads tables of links: where each page's links lead, before the page comes.
 
-Nothing here touches the visit, so that a bundle can be read beside the event loop.
+Nothing here touches the visit, so that a bundle can be read in a thread.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from parcahyd.augment.bundle import BundleReader
 from parcahyd.augment.declaration import Declaration
@@ -15,15 +15,13 @@ from parcahyd.augment.refusal import Fault, Refusal
 from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.rules.canonical_url import Joiner, key_of
+from parcahyd.rules.links import PageLinks
 from parcahyd.rules.parameters import Canon, joining
 
-if TYPE_CHECKING:
-    from parcahyd.rules.links import PageLinks
-
-__all__ = ["PageTable", "TableTeller", "Told", "compare", "sample_of"]
+__all__ = ["PageTable", "TableLinks", "TableReader", "compare", "sample_of"]
 
 _MOST_COMPARED = 500
-"""Links of one table that are held against its document."""
+"""Links of one table that are compared with its document."""
 
 
 class PageTable(NamedTuple):
@@ -34,21 +32,21 @@ class PageTable(NamedTuple):
     outside: list[str]
 
 
-class Told(NamedTuple):
-    """What one answer told."""
+class TableLinks(NamedTuple):
+    """The links that one answer names, by page."""
 
     pages: dict[str, PageTable]
     """By path, with the name of the index document."""
     index_name: str
     refusal: Refusal | None = None
-    """What is wrong with it; what came before stays told."""
+    """What is wrong with the answer; what came before that stays valid."""
 
     def take(self, path: str) -> PageTable | None:
-        """What is told of a page, once."""
+        """The table of a page; it is returned once."""
         return self.pages.pop(_with_index(path, self.index_name), None)
 
 
-class TableTeller:
+class TableReader:
     """Reads tables of one site. `may_follow` says whether the robots directives of a table's head let its links be followed."""
 
     def __init__(self, origin: str, canon: Canon | None, embedded: bool, may_follow: Callable[[str], bool]) -> None:
@@ -60,37 +58,37 @@ class TableTeller:
         self._targets: dict[str, dict[str, str]] = {}
         """By directory and reference: where it leads. Nearly every reference stood on a page of the same directory before."""
 
-    def read_table(self, data: bytes, path: str, page: str, index: str) -> Told:
+    def read_table(self, data: bytes, path: str, page: str, index: str) -> TableLinks:
         """The table of links of one page."""
-        told = Told({}, index)
+        links = TableLinks({}, index)
         table = read_tol(data)
         if isinstance(table, Refusal):
-            return told._replace(refusal=table)
+            return links._replace(refusal=table)
         if not is_of_document(self._origin + path, table.head.document, self._origin + page, index):
-            return told._replace(refusal=Refusal(Fault.DOCUMENT))
-        self._take(page, table, told)
-        return told
+            return links._replace(refusal=Refusal(Fault.DOCUMENT))
+        self._take(page, table, links)
+        return links
 
-    def read_bundle(self, data: bytes, path: str, declaration: Declaration) -> Told:
+    def read_bundle(self, data: bytes, path: str, declaration: Declaration) -> TableLinks:
         """A bundle: of its tables, those of documents that its declaration is for."""
-        told = Told({}, declaration.index)
+        links = TableLinks({}, declaration.index)
         reader = BundleReader()
         for table in reader.feed(data):
-            self._take_one(table, path, declaration, told)
+            self._take_one(table, path, declaration, links)
         last = reader.finish()
         if isinstance(last, Tol):
-            self._take_one(last, path, declaration, told)
-        return told._replace(refusal=last) if isinstance(last, Refusal) else told
+            self._take_one(last, path, declaration, links)
+        return links._replace(refusal=last) if isinstance(last, Refusal) else links
 
-    def _take_one(self, table: Tol, path: str, declaration: Declaration, told: Told) -> None:
+    def _take_one(self, table: Tol, path: str, declaration: Declaration, links: TableLinks) -> None:
         url = resolve(self._origin + path, table.head.document)
         if url is not None and declaration.covers(url):
-            self._take(url[len(self._origin) :], table, told)
+            self._take(url[len(self._origin) :], table, links)
 
-    def _take(self, page: str, table: Tol, told: Told) -> None:
-        page = _with_index(page, told.index_name)
-        if page not in told.pages and self._may_follow(table.head.robots):
-            told.pages[page] = self._sorted(page, table)
+    def _take(self, page: str, table: Tol, links: TableLinks) -> None:
+        page = _with_index(page, links.index_name)
+        if page not in links.pages and self._may_follow(table.head.robots):
+            links.pages[page] = self._sorted(page, table)
 
     def _sorted(self, page: str, table: Tol) -> PageTable:
         url = self._origin + page
@@ -114,7 +112,7 @@ class TableTeller:
 
 
 def sample_of(table: PageTable, origin: str) -> array[int]:
-    """The keys of a table's links, to be held against its document."""
+    """The keys of a table's links, to be compared with its document."""
     urls = [*(origin + path for path in table.inside[:_MOST_COMPARED]), *table.outside[:_MOST_COMPARED]]
     return array("q", map(key_of, urls[:_MOST_COMPARED]))
 

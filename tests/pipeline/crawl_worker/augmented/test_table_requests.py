@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.augment.site_offer import read_offer, write_offer
+from parcahyd.augment.site_offer import write_offer
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadResult
@@ -156,22 +156,3 @@ def test_tables_are_asked_for_without_secrets() -> None:
     assert {name for name, _ in asked["site.TOL"].headers} == {"User-Agent", "Accept"}
     assert (asked["site.TOL"].options.credentials, asked["site.TOL"].options.cookies) == ("", False)
     assert asked["site.TOL"].cut
-
-
-def test_tables_of_variable_information_are_known_by_declaration_and_barred_after_three_strikes() -> None:
-    from parcahyd.core.records import Pair
-    from parcahyd.pipeline.crawl_worker.tables import Tables
-
-    pair = Pair(7, 3, "http", "site.example", 80, ())
-    tables = Tables(pair, WorkConf(), None, lambda _: True)
-    assert tables.tvi_of("/d/x.html") is None
-    tables.begin(b"Augment: 1; scope=/d/; tvi={stem}.TVI", lambda _: True, NOW)
-    assert tables.tvi_of("/d/x.html") == "/d/x.TVI"
-    assert tables.tvi_of("/x.html") is None
-    for _ in range(2):
-        tables.strike(NOW)
-    assert not tables.is_fragments_barred(NOW)
-    tables.strike(NOW)
-    assert tables.is_fragments_barred(NOW + 6.9 * DAY)
-    assert not tables.is_fragments_barred(NOW + 7.1 * DAY)
-    assert read_offer(tables.encode()).fragments_barred_until == NOW + 7 * DAY

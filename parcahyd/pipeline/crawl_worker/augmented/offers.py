@@ -65,9 +65,9 @@ class Offers:
         """Those of robots.txt first: of two with equal scope the first holds."""
         return [*self._by_robots, *self._offer.declarations]
 
-    def declare(self, text: bytes) -> None:
+    def declare(self, robots: bytes) -> None:
         """robots.txt speaks for the whole site."""
-        self._by_robots = declarations_in(text)
+        self._by_robots = declarations_in(robots)
 
     def declare_by_file(self, path: str, text: bytes) -> None:
         """A file of declarations speaks for its own directory, the well-known one for the whole site."""
@@ -147,10 +147,6 @@ class Offers:
         """Whether a table of variable information is there."""
         self._count(ALL_TVI, now, is_there)
 
-    def is_tvi_absent(self, now: float) -> bool:
-        """Whether the site's tables of variable information are believed to be missing."""
-        return self.is_absent(ALL_TVI, now)
-
     def _count(self, place: str, now: float, is_there: bool) -> None:
         """After so many misses in a row, what belongs to the place is believed to be missing."""
         if is_there:
@@ -184,7 +180,8 @@ class Offers:
         self._offer = msgspec.structs.replace(self._offer, confirmed=confirmed, phantoms=phantoms, links_barred_until=until)
 
     def are_fragments_barred(self, now: float) -> bool:
-        return self._offer.fragments_barred_until > now
+        """Whether no table of variable information is requested: too many were wrong, or they are believed to be missing."""
+        return self._offer.fragments_barred_until > now or self.is_absent(ALL_TVI, now)
 
     def strike(self, now: float) -> None:
         """A table of variable information was wrong."""

@@ -1,28 +1,26 @@
-"""A document in hand: which of its links are new, split into this site's and others'.
+"""Which links of a document are new, split into this site's and others'.
 
 Nearly every tag of a page was on the page before it, so tags are remembered as they stand, per directory: the same tag in the
-same directory leads to the same URL, unless its reference is empty or begins with a query. All that is remembered is bounded by
-`Room`; what is forgotten is only looked at once more.
+same directory leads to the same URL, unless its reference is empty or begins with a query. The memory is bounded by `Room`;
+a tag that was forgotten is only looked at once more.
 
-New paths of this site are judged. Those that are refused are given with their reason, a bounded number of each page: a page
-with a hundred thousand links into a trap shall not fill the database.
+New paths of this site are judged. Those that are refused are returned with their reason, a bounded number of each page: a page
+with a hundred thousand links into a trap must not fill the database.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Set
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.rules.canonical_url import Joiner, Prefixes, key_of, shortened
+from parcahyd.rules.links import PageLinks
 from parcahyd.rules.parameters import Canon, joining
 
-if TYPE_CHECKING:
-    from parcahyd.rules.links import PageLinks
-
-__all__ = ["LinkReader", "NewLinks"]
+__all__ = ["NewLinkFinder", "NewLinks"]
 
 _REMEMBERED = 50_000
 """Links of one visit: more of them hardly come again."""
@@ -50,12 +48,12 @@ def _admit(_path: str) -> None:
     return None
 
 
-class LinkReader:
-    """Reads the links of one visit's documents. `judge` says why a path of this site that was not seen before is refused."""
+class NewLinkFinder:
+    """Finds the new links of one visit's documents. `judge` says why a new path of this site is refused, or None."""
 
     __slots__ = (
         *("_canon", "_directories", "_judge", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room"),
-        *("_targets", "hinted"),
+        *("_targets", "early_keys"),
     )
 
     def __init__(
@@ -77,10 +75,10 @@ class LinkReader:
         self._directories: dict[str, _Directory] = {}
         self._remembered = 0
         self._targets: set[str] = set()
-        self.hinted: Set[int] = frozenset()
-        """Keys of paths that were judged already, when a table told of them."""
+        self.early_keys: Set[int] = frozenset()
+        """Keys of paths that were judged already, when a table of links named them."""
 
-    def read(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+    def find(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
         seen, prefixes, join = self._directory(base)
         targets, found_by = self._targets, links.found
@@ -112,7 +110,7 @@ class LinkReader:
     def is_new_path(self, path: str) -> int | None:
         """The key of a path of this site that was not seen before, else None."""
         key = key_of(path)
-        return key if self._known.add(key) and key not in self.hinted else None
+        return key if self._known.add(key) and key not in self.early_keys else None
 
     def _sort(self, target: str, new: NewLinks) -> None:
         if len(target) > self._max_length:
@@ -121,7 +119,7 @@ class LinkReader:
             path = target[self._origin :]
             key = key_of(path)
             if self._known.add(key):
-                reason = self._judge(path) if key not in self.hinted else None
+                reason = self._judge(path) if key not in self.early_keys else None
                 if reason is None:
                     new.internal.append((key, path))
                 else:
@@ -136,8 +134,8 @@ class LinkReader:
             new.refused.append((Reason.LENGTH.word, short[self._origin :] if short.startswith(self._prefix) else short))
 
     def _directory(self, base: str) -> _Directory:
-        """What was seen in the directory of a base; what stands before plain references there, unless options change them; and
-        what resolves the others, if they do not hang on the page."""
+        """Of the directory of a base: the tags seen there, the prefixes of plain references (unless options change them), and
+        the function that resolves the others, if they do not depend on the page."""
         end = base.rfind("/") if "?" not in base else base.rfind("/", 0, base.index("?"))
         directory = self._directories.get(base[:end])
         if directory is None:

@@ -12,8 +12,8 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult
 from parcahyd.core.records import BadRecord, PageRecord, TableFact, VisitOver
-from parcahyd.pipeline.crawl_worker.offers import ABSENT_DIRECTORY
-from parcahyd.pipeline.crawl_worker.reading import LinkReader
+from parcahyd.pipeline.crawl_worker.augmented.offers import ABSENT_DIRECTORY
+from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from tests.pipeline.crawl_worker.linked_pages import offer_of
 from tests.pipeline.crawl_worker.parted_pages import ROBOTS, document, html, parts_of, table, tvi, world
 from tests.pipeline.crawl_worker.world import Answer, World, page, redirect
@@ -274,7 +274,7 @@ def test_a_document_that_cannot_be_stored_when_the_visit_is_stopped_fails(monkey
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(LinkReader, "read", broken)
+    monkeypatch.setattr(NewLinkFinder, "find", broken)
     one.worker.stop()
     assert [(record.path, record.reason) for record in one.of(BadRecord)] == [("/page.html", Reason.FAULT.word)]
     assert isinstance(one.records[-1], VisitOver)

@@ -1,0 +1,444 @@
+"""Refresh by fragment: what a visit does with tables of variable information (.TVI).
+
+A document that came and has volatile markers waits for its table, if its site declares one; then it is stored in parts. When it
+is due again the table is requested in its place, and the new document is made of the table and the stored skeleton:
+
+| the table | what happens |
+|---|---|
+| 304, or with the hash that is stored | the document is unchanged |
+| both hashes fit | the merged document is stored, with the links that it did not have before |
+| is of another skeleton | the whole document is requested; the same table parts it |
+| damaged, too large, of another document | discarded, a strike, the whole document is requested |
+| 404, 410, no table, of another version, elsewhere | the document is requested with its validators; its table is forgotten |
+| 401, 403 and the like | the document is requested with its validators; its table is not forgotten |
+| 429, 5xx, no answer | as for a document; the next try is the document's |
+| larger than half the compressed document | used, and forgotten |
+| after 19 refreshes in a row | the document is requested, too; where they differ, a strike |
+
+After three tables in a row that were not there, none of the site's is requested until the next day.
+
+Nothing here sends or writes: `Fragments` returns what to do, as a `Step`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+from parcahyd.augment.limits import MAX_TABLE_BYTES
+from parcahyd.augment.markers import may_have_markers
+from parcahyd.augment.refusal import Consequence, Fault, Refusal
+from parcahyd.augment.sidecars import is_of_document, resolve
+from parcahyd.augment.tvi import Region, Tvi, read_tvi
+from parcahyd.augment.volatile import first_visit, merge, refreshed
+from parcahyd.core.life_cycle import Event, Reason
+from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.records import DueUrl, Held, TableFact
+from parcahyd.pipeline.crawl_worker.answers import location, sendable, validating
+from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
+from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
+from parcahyd.rules.link_header import read_link_headers
+from parcahyd.rules.media_type import is_html
+from parcahyd.rules.retries import REDIRECTS, Failure, failure
+
+__all__ = ["AUDIT_AFTER", "Fragments", "Step"]
+
+AUDIT_AFTER = 19
+"""Refreshes by table in a row; with the next one the document itself is requested, too."""
+_HOPS = 3
+_LARGEST = 8 * 1024 * 1024
+"""Bytes of a document: larger ones do not wait for tables, because hashing them would hold up the event loop."""
+_LARGEST_MARKED = 1024 * 1024
+"""The same where its markers have to be found, because its table is of another version."""
+_PIECE = 32 * 1024
+_LONGEST_REFRESH = 366 * 86400
+_ABSENT = frozenset((404, 410)) | REDIRECTS
+_LOST = Failure(Reason.FAULT, Event.FAILURE)
+
+
+class Step(NamedTuple):
+    """What to do about an answer: one of these, or nothing."""
+
+    document: ReadDocument | None = None
+    """A document that waited for its table is stored."""
+    result: DownloadResult | None = None
+    """The new document was made of its table; it is handled as if it had come itself."""
+    request: PlannedRequest | None = None
+    """This is requested before the next page."""
+    is_fresh: bool = False
+    """The stored document is current; `table`, `etag` and `modified` are what is known now."""
+    table: TableFact | None = None
+    etag: str = ""
+    modified: str = ""
+    failed: Failure | None = None
+    """The answer is a failure, as it would be of the document."""
+
+
+class _InHand(NamedTuple):
+    """A table that came, is valid by itself, and belongs to the document of its request."""
+
+    tvi: Tvi
+    fact: TableFact
+    size: int
+
+
+class _Expected(NamedTuple):
+    """What is known of a document's table while the document itself is on its way, or being read."""
+
+    table: _InHand | None = None
+    """The document is parted by it."""
+    sha256: bytes = b""
+    """An audit: the hash that the document must have."""
+    is_kept: bool = False
+    """The table is requested again next time, if the document is unchanged."""
+    merged: Parts | None = None
+    """The document was made of its table."""
+
+
+class Fragments:
+    """The tables of variable information of one visit.
+
+    `allows` says whether robots.txt allows a path; `is_short` whether the worker has no room for requests that are not
+    necessary.
+    """
+
+    def __init__(
+        self, origin: str, offers: Offers, max_bytes: int, allows: Callable[[str], bool], is_short: Callable[[], bool]
+    ) -> None:
+        self._origin = origin
+        self._offers = offers
+        self._max_bytes = max_bytes
+        self._allows = allows
+        self._is_short = is_short
+        self._waiting: dict[int, ReadDocument] = {}
+        self._expected: dict[int, _Expected] = {}
+        self._is_closed = False
+
+    # --- what to request -----------------------------------------------------------------------------------------------
+
+    def instead(self, item: DueUrl, now: float) -> PlannedRequest | None:
+        """The table that is requested in place of a stored document. After a failure the document is requested."""
+        if item.held is None or item.tries or self._offers.are_fragments_barred(now):
+            return None
+        path = self._table_path(item)
+        if path is None:
+            return None
+        table = item.held.table
+        # A date beside an entity tag is ignored (RFC 9110, section 13.1.3), and tables are small enough for its bytes to count.
+        return _request(path, item, validators=validating(table.etag, "" if table.etag else table.modified))
+
+    def wait(self, document: ReadDocument, now: float) -> PlannedRequest | None:
+        """The table that a document has to wait for; the document comes back with a `Step`, or from `close`."""
+        item, result = document.item, document.result
+        if self._is_closed or item.key in self._expected:
+            return None
+        if result.status != 200 or len(result.body) > _LARGEST or not _can_have_regions(document.media_type):
+            return None
+        path = self._table_path(item)
+        if path is None or not may_have_markers(result.body, is_xml=not is_html(document.media_type)):
+            return None
+        if self._is_short() or self._offers.are_fragments_barred(now) or _says_more(document):
+            return None
+        self._waiting[item.key] = document
+        return _counted(_request(path, item))
+
+    def _table_path(self, item: DueUrl) -> str | None:
+        """The path of a document's table, where it may be requested."""
+        path = self._offers.tvi_of(item.path)
+        return path if path is not None and self._allows(path) else None
+
+    def close(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:
+        """Nothing more is requested. Returns the documents that waited for what was dropped."""
+        self._is_closed = True
+        keys = [request.item.key for request in dropped if request.item is not None]
+        return [self._waiting.pop(key) for key in keys if key in self._waiting]
+
+    # --- what came back ------------------------------------------------------------------------------------------------
+
+    def answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
+        """What to do about the answer to the request of a table. `failed` is a failure that the answer itself does not show."""
+        item = request.item
+        assert item is not None  # noqa: S101 - every request for a table has its document's item
+        if result.fault is not DownloadFault.CANCELLED:
+            failed = failed or failure(result)
+        moved = self._moved(request, result) if failed is None and result.status in REDIRECTS and not self._is_closed else None
+        if moved is not None:
+            return Step(request=moved)
+        document = self._waiting.pop(item.key, None)
+        if document is not None:
+            document.parts = self._first(request, document, result, failed, now)
+            return Step(document)
+        if result.fault is DownloadFault.CANCELLED:
+            return Step()
+        if item.held is None:
+            return Step(failed=failed or _LOST)
+        return self._refresh(request, item, item.held, result, failed, now)
+
+    def _first(
+        self, request: PlannedRequest, document: ReadDocument, result: DownloadResult, failed: Failure | None, now: float
+    ) -> Parts:
+        """The parts of a document that waited for this answer."""
+        if result.fault is DownloadFault.SIZE:
+            self._offers.strike(now)
+        if failed is not None or not 200 <= result.status <= 299:
+            if result.status in _ABSENT:
+                self._offers.note_tvi(now, is_there=False)
+            return NO_PARTS
+        if len(result.body) * 2 > len(document.result.body) and result.body.startswith(b"TVI/1"):
+            return NO_PARTS  # Larger than half the document, compressed or not: it need not be read.
+        table = self._read(request, document.item, result)
+        if isinstance(table, Refusal):
+            self._blame(table, now)
+            return NO_PARTS
+        self._offers.note_tvi(now, is_there=True)
+        return self._parted(table, document, now)
+
+    def _refresh(
+        self,
+        request: PlannedRequest,
+        item: DueUrl,
+        held: Held,
+        result: DownloadResult,
+        failed: Failure | None,
+        now: float,
+    ) -> Step:
+        if result.fault is DownloadFault.SIZE:
+            return self._refused(item, Refusal(Fault.TOO_LARGE), now)
+        if failed is not None:
+            if failed.event is Event.MISSING:
+                self._offers.note_tvi(now, is_there=False)
+                return self._document(item, _Expected())
+            is_refused = failed.reason is Reason.HTTP_REFUSED
+            return self._document(item, _Expected(is_kept=True)) if is_refused else Step(failed=failed)
+        if result.status == 304 and (held.table.etag or held.table.modified):
+            self._offers.note_tvi(now, is_there=True)
+            return self._not_modified(item, held, result)
+        if not 200 <= result.status <= 299:
+            self._offers.note_tvi(now, is_there=False)
+            return self._document(item, _Expected())
+        table = self._read(request, item, result)
+        if isinstance(table, Refusal):
+            return self._refused(item, table, now)
+        self._offers.note_tvi(now, is_there=True)
+        if table.tvi.hash == held.sha256:
+            return self._confirmed(item, held, table)
+        return self._merge(item, held, table, now)
+
+    def _not_modified(self, item: DueUrl, held: Held, result: DownloadResult) -> Step:
+        fact = msgspec.structs.replace(
+            held.table,
+            etag=sendable(result.header("etag")) or held.table.etag,
+            modified=sendable(result.header("last-modified")) or held.table.modified,
+            merges=held.table.merges + 1,
+        )
+        if held.table.merges >= AUDIT_AFTER:
+            table = _InHand(_table_of(held), msgspec.structs.replace(fact, merges=0), 0)
+            return self._document(item, _Expected(table, sha256=held.sha256))
+        return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
+
+    def _confirmed(self, item: DueUrl, held: Held, table: _InHand) -> Step:
+        if held.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Expected(table, sha256=held.sha256))
+        is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(
+            table, merge(_skeleton_of(held), _regions_of(held))
+        )
+        fact = _after(held, table) if is_small else None
+        etag, modified = sendable(table.tvi.etag), sendable(table.tvi.last_modified)
+        return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
+
+    def _merge(self, item: DueUrl, held: Held, table: _InHand, now: float) -> Step:
+        skeleton, tvi = _skeleton_of(held), table.tvi
+        places = tuple([(name, offset) for name, offset, _ in held.regions])
+        document = refreshed(skeleton, tvi, places)
+        if isinstance(document, Refusal):
+            return self._refused(item, document, now, table)
+        if len(document) > self._max_bytes:
+            return self._document(item, _Expected(), is_unconditional=True)
+        if held.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Expected(table, sha256=tvi.hash))
+        before = merge(skeleton, _regions_of(held))
+        if _is_too_large(table, document):
+            parts = Parts(before=before, headers=held.headers)
+        else:
+            parts = Parts(_spans_of(tvi.regions), _after(held, table), before, held.headers)
+        self._expected[item.key] = _Expected(merged=parts)
+        return Step(result=_answer_of(held, tvi, document))
+
+    def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _InHand | None = None) -> Step:
+        """The document cannot be made of the table: the document itself is requested."""
+        self._blame(refusal, now)
+        consequence = refusal.fault.consequence
+        if consequence is Consequence.ABSENT:
+            return self._document(item, _Expected())
+        return self._document(item, _Expected(table if consequence is Consequence.STALE else None), is_unconditional=True)
+
+    def _document(self, item: DueUrl, expected: _Expected, is_unconditional: bool = False) -> Step:
+        self._expected[item.key] = expected
+        request = _counted(PlannedRequest(RequestKind.PAGE, item.path, item))
+        request.is_unconditional = is_unconditional
+        return Step(request=request)
+
+    def _moved(self, request: PlannedRequest, result: DownloadResult) -> PlannedRequest | None:
+        """A redirect of a table is followed within its site."""
+        target = location(result, self._origin + request.path)
+        path = target[len(self._origin) :]
+        if request.hops >= _HOPS or not target.startswith(self._origin + "/") or not self._allows(path):
+            return None
+        return _counted(_request(path, request.item, request.hops + 1, request.validators))
+
+    def _read(self, request: PlannedRequest, item: DueUrl, result: DownloadResult) -> _InHand | Refusal:
+        tvi = read_tvi(result.body)
+        if isinstance(tvi, Refusal):
+            return tvi
+        if not self._is_of(self._origin + request.path, tvi.document, item.path):
+            return Refusal(Fault.DOCUMENT)
+        validators = sendable(result.header("etag")), sendable(result.header("last-modified"))
+        return _InHand(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
+
+    def _is_of(self, table_url: str, reference: str, path: str) -> bool:
+        """Whether a table belongs to the document; a folder's index document is the one that has the same table."""
+        if is_of_document(table_url, reference, self._origin + path):
+            return True
+        named = (resolve(table_url, reference) or "")[len(self._origin) :]
+        is_in_folder = path.endswith("/") and named.rpartition("/")[0] + "/" == path
+        return is_in_folder and self._offers.tvi_of(named) == self._offers.tvi_of(path)
+
+    def _blame(self, refusal: Refusal, now: float) -> None:
+        if refusal.fault.consequence is Consequence.STRIKE:
+            self._offers.strike(now)
+        elif refusal.fault.consequence is Consequence.ABSENT:
+            self._offers.note_tvi(now, is_there=False)
+
+    # --- the document itself -------------------------------------------------------------------------------------------
+
+    def unchanged(self, item: DueUrl, now: float) -> tuple[TableFact | None, bool]:
+        """What is known of the table of a document that its server confirmed, None for nothing new; and whether it is gone."""
+        expected = self._expected.pop(item.key, None)
+        if item.held is None:
+            return None, False
+        if expected is None:
+            return None, self._table_path(item) is None
+        if not expected.sha256:
+            return None, not expected.is_kept
+        if expected.sha256 != item.held.sha256:
+            self._offers.strike(now)
+            return None, True
+        return (None, True) if expected.table is None else (expected.table.fact, False)
+
+    def parts_of(self, document: ReadDocument, now: float) -> Parts:
+        """The parts of a document that came after its table, or was made of it; none of any other."""
+        expected = self._expected.pop(document.item.key, None)
+        if expected is None:
+            return NO_PARTS
+        if expected.merged is not None:
+            return expected.merged
+        if expected.sha256 and sha256(document.result.body).digest() != expected.sha256:
+            self._offers.strike(now)
+        return NO_PARTS if expected.table is None else self._parted(expected.table, document, now)
+
+    def forget(self, item: DueUrl) -> None:
+        """The document did not come."""
+        self._expected.pop(item.key, None)
+
+    def _parted(self, table: _InHand, document: ReadDocument, now: float) -> Parts:
+        body, media_type = document.result.body, document.media_type
+        if not _can_have_regions(media_type) or _says_more(document):
+            return NO_PARTS
+        if len(body) > _LARGEST_MARKED and sha256(body).digest() != table.tvi.hash:
+            return NO_PARTS
+        parted = first_visit(body, table.tvi, is_xml=not is_html(media_type), charset=document.charset)
+        if isinstance(parted, Refusal):
+            self._blame(parted, now)
+            return NO_PARTS
+        if not parted.regions or _is_too_large(table, body):
+            return NO_PARTS
+        return Parts(_spans_of(parted.regions), table.fact)
+
+
+def _request(path: str, item: DueUrl | None, hops: int = 0, validators: tuple[tuple[str, str], ...] = ()) -> PlannedRequest:
+    return PlannedRequest(RequestKind.TVI, path, item, hops=hops, max_bytes=MAX_TABLE_BYTES, validators=validators)
+
+
+def _counted(request: PlannedRequest) -> PlannedRequest:
+    request.is_counted = True
+    return request
+
+
+def _can_have_regions(media_type: str) -> bool:
+    return is_html(media_type) or is_xml(media_type)
+
+
+def _says_more(document: ReadDocument) -> bool:
+    """Whether links or directives of the document stand outside its regions' reach: in its headers, or in its meta tags.
+
+    A refresh by table does not bring those.
+    """
+    result = document.result
+    if (document.links is not None and document.links.robots) or result.header("x-robots-tag"):
+        return True
+    headers = [value for name, value in result.headers if name.lower() == "link"]
+    return bool(headers) and bool(read_link_headers(headers).keys)
+
+
+def _after(held: Held, table: _InHand) -> TableFact:
+    return msgspec.structs.replace(table.fact, merges=held.table.merges + 1)
+
+
+def _is_too_large(table: _InHand, document: bytes) -> bool:
+    """Whether the table is larger than half the compressed document, of which no more is compressed than tells that."""
+    packer = zlib.compressobj(1)
+    size = 0
+    for begin in range(0, len(document), _PIECE):
+        size += len(packer.compress(document[begin : begin + _PIECE]))
+        if size >= table.size * 2:
+            return False
+    return size + len(packer.flush()) < table.size * 2
+
+
+# --- the stored version -------------------------------------------------------------------------------------------------
+
+
+def _skeleton_of(held: Held) -> bytes:
+    """The stored skeleton; what cannot be read is none, and fits no table."""
+    try:
+        return zlib.decompressobj().decompress(held.skeleton, held.length + 1)
+    except zlib.error:
+        return b""
+
+
+def _regions_of(held: Held) -> tuple[Region, ...]:
+    return tuple([Region(*region) for region in held.regions])
+
+
+def _table_of(held: Held) -> Tvi:
+    """The table that made what is stored, as far as it is needed to part the document."""
+    skeleton, regions = _skeleton_of(held), _regions_of(held)
+    length = held.length + sum([len(region.content) for region in regions])
+    return Tvi("", sha256(skeleton).digest(), held.length, held.sha256, length, regions)
+
+
+def _spans_of(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
+    """ID, begin and end of regions in the whole document."""
+    spans = []
+    shift = 0
+    for region in regions:
+        begin = region.offset + shift
+        shift += len(region.content)
+        spans.append((region.id, begin, begin + len(region.content)))
+    return tuple(spans)
+
+
+def _answer_of(held: Held, tvi: Tvi, document: bytes) -> DownloadResult:
+    """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
+    charset = f"; charset={held.charset}" if held.charset else ""
+    headers = (
+        ("Content-Type", held.media_type + charset if held.media_type else ""),
+        ("ETag", sendable(tvi.etag)),
+        ("Last-Modified", sendable(tvi.last_modified)),
+    )
+    return DownloadResult(200, [(name, value) for name, value in headers if value], document)

@@ -1,0 +1,249 @@
+"""The door between a visit and everything about tables.
+
+Every visit begins with a `PlainSite`, which adds no request and lets no document wait. It is replaced by an `AugmentedSite`
+when the site offers something: when robots.txt or an earlier visit says so, when a stored document is refreshed by fragment,
+when the settings request tables without a declaration, or when a page links to tables.
+
+| the visit calls | when | it gets |
+|---|---|---|
+| `request_before_pages`, `request_for` | the next request is planned | a request that goes first, or in place of a page |
+| `request_started`, `request_ended` | any request starts and ends | |
+| `table_came` | a request that came from here is answered | a `Step` |
+| `document_came`, `document_unchanged` | a page is answered | the request that the document waits for; facts of its table |
+| `stop`, `close` | the visit ends | documents that still wait |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from functools import partial
+from typing import Any, TypeAlias
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import DueUrl, Pair, TableFact
+from parcahyd.pipeline.crawl_worker.augmented.early_links import EarlyLinks, WaitingPages
+from parcahyd.pipeline.crawl_worker.augmented.fragments import Fragments, Step
+from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
+from parcahyd.pipeline.crawl_worker.augmented.table_links import TableLinks, TableReader
+from parcahyd.pipeline.crawl_worker.augmented.table_requests import TableRequests
+from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument
+from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
+from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
+from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
+from parcahyd.rules.parameters import Canon
+from parcahyd.rules.politeness import Pace
+from parcahyd.rules.retries import Failure
+
+__all__ = ["AugmentedSite", "InThread", "PlainSite", "Site", "may_be_augmented"]
+
+InThread: TypeAlias = Callable[[Callable[[], Any], Callable[[Any, Exception | None, float], str]], None]
+"""Runs the first function in a thread. The second is called on the event loop, with the result or the error, and the time. It
+returns a sentence about what went wrong, or nothing."""
+
+_READ_AT_ONCE = 64 * 1024
+"""Bytes of a table that do not hold up the event loop."""
+
+
+def may_be_augmented(pair: Pair, work: WorkConf, robots: bytes) -> bool:
+    """Whether a visit needs an `AugmentedSite` from its first page on; `robots` is the text of robots.txt."""
+    if work.Probe != "declared" or pair.augmentation or b"augment" in robots.lower():
+        return True
+    return any(url.held is not None for url in pair.urls)
+
+
+class PlainSite:
+    """The site offers nothing. `augment` replaces this by an `AugmentedSite`, and returns that."""
+
+    early_keys: Set[int] = frozenset()
+
+    def __init__(self, augment: Callable[[float], AugmentedSite]) -> None:
+        self._augment = augment
+
+    def request_before_pages(self, on_the_wire: int, now: float) -> PlannedRequest | None:  # noqa: ARG002 - the door
+        return None
+
+    def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:  # noqa: ARG002 - the door
+        return None
+
+    def request_started(self, request: PlannedRequest) -> None:
+        pass
+
+    def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
+        pass
+
+    def table_came(
+        self,
+        request: PlannedRequest,  # noqa: ARG002 - the door
+        result: DownloadResult,  # noqa: ARG002 - the door
+        failed: Failure | None,
+        now: float,  # noqa: ARG002 - the door
+    ) -> Step:
+        return Step(failed=failed)
+
+    def document_came(self, document: ReadDocument) -> PlannedRequest | None:
+        links = document.links
+        if links is None or not links.tables:
+            return None
+        return self._augment(document.at).document_came(document)
+
+    def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:  # noqa: ARG002 - the door
+        return None, False
+
+    def stop(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:  # noqa: ARG002 - the door
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+class AugmentedSite:
+    """The site offers tables, or may offer them.
+
+    `may_follow` says whether the robots directives of a table let its links be followed, `judge` why a path of the site is
+    refused, `is_short` whether the worker has no room now for requests that are not necessary.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        work: WorkConf,
+        canon: Canon | None,
+        robots: SiteRobots,
+        pace: Pace,
+        connections: int,
+        known: KnownUrls,
+        room: Room,
+        waiting: WaitingPages,
+        writer: RecordWriter,
+        *,
+        judge: Callable[[str], Reason | None],
+        may_follow: Callable[[str], bool],
+        is_short: Callable[[], bool],
+        in_thread: InThread,
+        now: float,
+    ) -> None:
+        self._origin = pair.origin
+        self._work = work
+        self._canon = canon
+        self._robots = robots
+        self._pace = pace
+        self._connections = connections
+        self._room = room
+        self._waiting = waiting
+        self._writer = writer
+        self._may_follow = may_follow
+        self._in_thread = in_thread
+        self._offers = Offers(pair.origin, pair.augmentation, work.Probe == "blind")
+        self._offers.declare(robots.text)
+        self._tables = TableRequests(pair, work, canon, self._offers, self._allows, now)
+        if robots.answer is not None:
+            self._tables.worth.answered(*robots.answer)
+        self._early = EarlyLinks(pair.origin, work, self._tables, self._allows, judge, known, room, waiting, writer)
+        self._fragments = Fragments(pair.origin, self._offers, work.MaxBytes, self._allows, is_short)
+        self.early_keys: Set[int] = self._early.keys
+        """Keys of paths that were judged when a table named them, and put into LocalQ then."""
+
+    def _allows(self, path: str) -> bool:
+        rules = self._robots.rules
+        return rules is not None and rules.allows(self._origin + path)
+
+    # --- what to request -----------------------------------------------------------------------------------------------
+
+    def request_before_pages(self, on_the_wire: int, now: float) -> PlannedRequest | None:
+        """A table that is requested before the next page, or while there is no page to request."""
+        if not self._tables.is_active:
+            return None
+        local_q, connections = self._waiting.local_q, self._connections
+        if local_q:
+            return self._tables.before_pages(local_q, now)
+        if self._pace.delay > 0 or not 0 < on_the_wire < connections or not self._room.is_idle:
+            return None  # Some page would have to wait for it.
+        return self._tables.while_idle(on_the_wire <= max(1, connections // 4), now)
+
+    def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:
+        """The page's table of links, which goes before the page, or its table of variable information, which replaces it."""
+        request = self._tables.before_page(page, now) if self._tables.is_active else None
+        return request or self._fragments.instead(page, now)
+
+    def request_started(self, request: PlannedRequest) -> None:
+        if self._tables.is_active and request.kind is RequestKind.PAGE and request.item is not None:
+            self._tables.page_started(request.item)
+
+    # --- what came -----------------------------------------------------------------------------------------------------
+
+    def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
+        if self._tables.is_active:
+            self._tables.request_ended(request, result)
+        has_come = 200 <= result.status <= 299 or result.status == 304
+        if not has_come and request.kind is RequestKind.PAGE and request.item is not None:
+            self._fragments.forget(request.item)
+
+    def table_came(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
+        """Take the answer to a request that came from here; `failed` says why it is none."""
+        if request.kind is RequestKind.TVI:
+            return self._fragments.answered(request, result, failed, now)
+        if self._tables.answered(request, result, failed is not None, now):
+            read = self._reader_of(request, result.body)
+            if len(result.body) > _READ_AT_ONCE:
+                self._in_thread(read, partial(self._was_read_in_thread, request))
+            else:
+                self._was_read(request, read(), now)
+        return Step()
+
+    def _reader_of(self, request: PlannedRequest, body: bytes) -> Callable[[], TableLinks]:
+        reader = TableReader(self._origin, self._canon, self._work.Embedded, self._may_follow)
+        table = request.table
+        assert table is not None  # noqa: S101 - every request of this kind has one
+        if table.bundle is not None:
+            return partial(reader.read_bundle, body, request.path, table.bundle)
+        page, declaration = table.page, table.tol
+        assert page is not None and declaration is not None  # noqa: S101, PT018 - it is one or the other
+        return partial(reader.read_table, body, request.path, page.path, declaration.index)
+
+    def _was_read_in_thread(
+        self, request: PlannedRequest, links: TableLinks | None, error: Exception | None, now: float
+    ) -> str:
+        if links is None:
+            self._tables.answered(request, DownloadResult(), True, now)
+            return f"{type(error).__name__} on {self._origin}{request.path}: {error}"
+        self._was_read(request, links, now)
+        return ""
+
+    def _was_read(self, request: PlannedRequest, links: TableLinks, now: float) -> None:
+        if self._tables.was_read(request, links, now):
+            self._early.take(links)
+
+    def document_came(self, document: ReadDocument) -> PlannedRequest | None:
+        """A document was read: its table, if it has to wait for that; else its parts are filled in."""
+        item, links, now = document.item, document.links, document.at
+        if links is not None and links.tables:
+            self._tables.learn(item.path, links, now)
+        if links is not None and self._tables.expects and self._tables.compare(item, links, now):
+            self._early.take_back()
+        request = self._fragments.wait(document, now)
+        if request is None:
+            document.parts = self._fragments.parts_of(document, now)
+        return request
+
+    def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:
+        """What is known of the table of a document that its server confirmed, None for nothing new; and whether it is gone."""
+        return self._fragments.unchanged(page, now)
+
+    # --- the end -------------------------------------------------------------------------------------------------------
+
+    def stop(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:
+        """Nothing more is requested. Returns the documents that waited for what was dropped."""
+        return self._fragments.close(dropped)
+
+    def close(self) -> None:
+        """The visit is over: give the room back, and record what was learned about the site's tables."""
+        self._early.forget()
+        offer = self._offers.encode()
+        if offer:
+            self._writer.offer(offer)
+
+
+Site: TypeAlias = PlainSite | AugmentedSite

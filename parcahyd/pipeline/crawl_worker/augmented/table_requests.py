@@ -1,0 +1,289 @@
+"""Which tables of links a visit requests and when, and whether they are believed.
+
+`Eager = "always"` requests bundles before anything else, and, right before every new page that no bundle covers, its table.
+`"auto"` requests them where `TableWorth` says that it pays. A stored page has its links in the database: its table of links is
+never requested.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+
+from parcahyd.augment.declaration import Declaration
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import State
+from parcahyd.core.ports import DownloadResult
+from parcahyd.core.records import DueUrl, Pair
+from parcahyd.pipeline.crawl_worker.augmented.offers import ABSENT_BUNDLE, ABSENT_DIRECTORY, WELL_KNOWN, Offers
+from parcahyd.pipeline.crawl_worker.augmented.table_links import PageTable, TableLinks, compare, sample_of
+from parcahyd.pipeline.crawl_worker.augmented.table_worth import TableWorth
+from parcahyd.pipeline.crawl_worker.local_q import LocalQ
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, TableRequest
+from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.links import PageLinks
+from parcahyd.rules.orders import BREADTH_FIRST
+from parcahyd.rules.parameters import Canon
+
+__all__ = ["MAX_BUNDLE", "TableRequests"]
+
+MAX_BUNDLE = 16 * 1024 * 1024
+"""Bytes of a bundle that a visit holds in memory, MaxBytes permitting; what comes after them is not read."""
+_MAX_TABLE = 5 * 1024 * 1024
+_MAX_FILE = 64 * 1024
+_MOST_FILES = 8
+"""Files of declarations that one visit requests."""
+_MOST_FAILURES = 3
+"""After so many requests of tables in a row that failed, the visit requests no more of them."""
+_ALL_COMPARED = 64
+_ONE_IN = 16
+"""So many tables of a visit are compared with their documents, and of those after one in so many."""
+_MOST_SAMPLES = 256
+"""Tables that wait for the documents that they are compared with."""
+_STORED = int(State.STORED)
+_NOT_ABSENT = frozenset((401, 403, 408, 425, 429))
+_PLAIN_FILES = ("text/plain", "text/vnd.augment", "application/octet-stream")
+
+
+class TableRequests:
+    """Plans the requests of tables of links for one visit, and takes note of what came.
+
+    `allows` says whether robots.txt allows a path. `offers` is what the site offers.
+    """
+
+    __slots__ = (
+        *("_allows", "_alone", "_asked_bundles", "_asked_files", "_asked_tables", "_bundled", "_canon", "_eager", "_failures"),
+        *("_files", "_offers", "_origin", "_probe", "_samples", "_tables", "_work", "is_active", "on_the_wire", "worth"),
+    )
+
+    def __init__(
+        self, pair: Pair, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
+    ) -> None:
+        self.is_active = False
+        """Whether there is anything that this visit might request."""
+        self.worth = TableWorth()
+        self.on_the_wire: dict[int, DueUrl] = {}
+        """Pages that were requested and have not come yet; kept only while it is active."""
+        self._origin = pair.origin
+        self._work = work
+        self._canon = canon
+        self._allows = allows
+        self._offers = offers
+        # Where LocalQ is not filled in the visit, and where depth is exact, links gain nothing by being known early.
+        is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and pair.whole
+        self._eager = work.Eager if is_of_use else "never"
+        self._probe = work.Probe
+        self._files: list[str] = []
+        self._asked_bundles: set[str] = set()
+        self._asked_files: set[str] = set()
+        self._asked_tables: set[int] = set()
+        self._bundled: list[Declaration] = []
+        """Declarations whose bundles came or are on their way: their pages need no tables of their own."""
+        self._samples: dict[str, array[int]] = {}
+        self._alone: int | None = None
+        """The key of a page on its way during which no other was requested."""
+        self._tables = 0
+        self._failures = 0
+        if self._probe == "well-known":
+            self._request_file(WELL_KNOWN, now)
+        self._consider(now)
+
+    # --- what the site offers ------------------------------------------------------------------------------------------
+
+    def learn(self, path: str, links: PageLinks, now: float) -> None:
+        """A page links to tables."""
+        url = self._origin + path
+        base = (Joiner(url).join(links.base) or url) if links.base else url
+        join = Joiner(base).join
+        named: dict[str, str] = {}
+        for relation, reference in links.tables:
+            target = join(reference)
+            if target is not None and target.startswith(self._origin + "/"):
+                named.setdefault(relation, target)
+        if "augment" in named:
+            self._request_file(named["augment"][len(self._origin) :], now)
+        if self._offers.learn(url, named.get("tol", ""), named.get("tvi", "")) or "augment" in named:
+            self._consider(now)
+
+    def _consider(self, now: float) -> None:
+        """Whether there is anything to request: a file of declarations, or tables of links that are believed."""
+        offers = self._offers
+        has_tables = self._probe == "blind" or any(known.tol or known.bundle for known in offers.declarations)
+        wants_links = self._eager != "never" and has_tables and not offers.are_links_barred(now)
+        self.is_active = self._failures < _MOST_FAILURES and (wants_links or bool(self._files))
+        if not self.is_active:
+            self.on_the_wire.clear()
+
+    def _request_file(self, path: str, now: float) -> None:
+        """A file of declarations, unless it came lately. One with a query is not requested: a server may repeat the query."""
+        is_new = "?" not in path and path not in self._asked_files and not self._offers.is_absent(path, now)
+        if is_new and len(self._asked_files) < _MOST_FILES:
+            self._asked_files.add(path)
+            self._files.append(path)
+
+    # --- what to request -----------------------------------------------------------------------------------------------
+
+    def before_pages(self, local_q: LocalQ, now: float) -> PlannedRequest | None:
+        """The request before the next page of a LocalQ that is not empty."""
+        while self._files:
+            path = self._files.pop(0)
+            if self._allows(path):
+                return PlannedRequest(RequestKind.TOL, path, table=TableRequest(), max_bytes=_MAX_FILE)
+        if self._eager == "never" or local_q.first.state == _STORED:
+            return None  # What is stored has its links in the database.
+        if self._eager == "always":
+            return self._bundle_request(MAX_BUNDLE, now)
+        if self._work.Scope != "site" and (share := self.worth.share(len(local_q))):
+            request = self._bundle_request(share, now)
+            if request is not None:
+                self.worth.spend_share(request.max_bytes)
+            return request
+        return None
+
+    def before_page(self, page: DueUrl, now: float) -> PlannedRequest | None:
+        """The table of links of a page that is requested next."""
+        return self._table_request(page, now) if self._eager == "always" else None
+
+    def while_idle(self, is_mostly_idle: bool, now: float) -> PlannedRequest | None:
+        """The request while pages are on their way, LocalQ is empty, the host has no delay, and connections are free."""
+        worth = self.worth
+        if self._eager != "auto":
+            return None
+        if is_mostly_idle:
+            worth.ran_dry()
+        has_bytes, is_way_long, is_often_dry = worth.has_bytes_to_spare, worth.is_way_long, worth.is_often_dry
+        if is_often_dry and (has_bytes or is_way_long):
+            request = self._bundle_request(MAX_BUNDLE, now)
+            if request is not None:
+                return request
+        is_slow = worth.was_dry and worth.is_page_slow and (has_bytes or worth.is_page_large)
+        if is_slow or (is_often_dry and is_way_long and worth.is_table_early):
+            for page in reversed([*self.on_the_wire.values()]):
+                if (request := self._table_request(page, now)) is not None:
+                    return request
+        return None
+
+    def _bundle_request(self, most: int, now: float) -> PlannedRequest | None:
+        for path, declaration in self._offers.bundles(now):
+            if path not in self._asked_bundles:
+                self._asked_bundles.add(path)
+                if self._allows(path):
+                    self._bundled.append(declaration)
+                    size = min(most, MAX_BUNDLE, self._work.MaxBytes)
+                    return PlannedRequest(RequestKind.TOL, path, table=TableRequest(bundle=declaration), max_bytes=size)
+        return None
+
+    def _table_request(self, page: DueUrl, now: float) -> PlannedRequest | None:
+        if page.state == _STORED or page.key in self._asked_tables:
+            return None
+        found = self._offers.tol_of(page.path, now)
+        if found is None or any(known.covers(self._origin + page.path) for known in self._bundled):
+            return None
+        if len(self._asked_tables) >= self._work.VisitPages:
+            self._asked_tables.clear()
+        self._asked_tables.add(page.key)
+        path, declaration = found
+        if not self._allows(path):
+            return None
+        table = TableRequest(page=page, tol=declaration)
+        return PlannedRequest(RequestKind.TOL, path, table=table, max_bytes=min(_MAX_TABLE, self._work.MaxBytes))
+
+    # --- what came -----------------------------------------------------------------------------------------------------
+
+    def page_started(self, page: DueUrl) -> None:
+        """A page is requested."""
+        self._alone = page.key if not self.on_the_wire else None
+        self.on_the_wire[page.key] = page
+        self.worth.page_asked()
+
+    def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
+        """Any request of the visit has ended."""
+        page = request.item if request.kind is RequestKind.PAGE else None
+        if page is not None:
+            self.on_the_wire.pop(page.key, None)
+        if result.fault is None:
+            table = request.table
+            length = len(result.body)
+            self.worth.answered(request.seconds, length)
+            if page is not None and result.status == 200:
+                self.worth.page_came(request.seconds, length, was_alone=page.key == self._alone)
+            elif table is not None and table.page is not None:
+                self.worth.table_came(length)
+
+    def answered(self, request: PlannedRequest, result: DownloadResult, has_failed: bool, now: float) -> bool:
+        """Take an answer; whether it is a table that has to be read."""
+        table = request.table
+        if table is None:
+            return False
+        if has_failed or result.fault is not None or result.status in _NOT_ABSENT or result.status >= 500:
+            self._failures += 1
+            self._forget_bundle(table)
+            self._consider(now)
+            return False
+        self._failures = 0
+        is_file = table.bundle is None and table.page is None
+        if is_file:
+            # Present or not, the file is not requested again for a while.
+            self._offers.note_absent(request.path, now + (ABSENT_BUNDLE if request.path == WELL_KNOWN else ABSENT_DIRECTORY))
+        if result.status != 200:
+            self._missing(request, table, now)
+            return False
+        if is_file:
+            media_type = result.header("content-type").lower()
+            if not media_type or media_type.startswith(_PLAIN_FILES):
+                self._offers.declare_by_file(request.path, result.body)
+            self._consider(now)
+        return not is_file
+
+    def was_read(self, request: PlannedRequest, links: TableLinks, now: float) -> bool:
+        """A table was read; whether its links may be used."""
+        table = request.table
+        if table is None:
+            return False
+        if links.refusal is not None and not links.pages:
+            self._missing(request, table, now)
+            return False
+        if table.page is not None:
+            self._offers.note_tol(table.page.path, now, is_there=True)
+        return not self._offers.are_links_barred(now)
+
+    def _missing(self, request: PlannedRequest, table: TableRequest, now: float) -> None:
+        """The table is not there, is no table, or redirects, which counts as much."""
+        if table.page is not None:
+            self._offers.note_tol(table.page.path, now, is_there=False)
+        elif table.bundle is not None:
+            self._offers.note_absent(request.path, now + ABSENT_BUNDLE)
+            self._forget_bundle(table)
+
+    def _forget_bundle(self, table: TableRequest) -> None:
+        """The bundle did not come: the tables of its pages may be requested."""
+        if table.bundle is not None and table.bundle in self._bundled:
+            self._bundled.remove(table.bundle)
+
+    # --- whether it was true -------------------------------------------------------------------------------------------
+
+    @property
+    def expects(self) -> bool:
+        """Whether documents are expected that are compared with their tables."""
+        return bool(self._samples)
+
+    def expect(self, path: str, table: PageTable) -> None:
+        """The links of a page are known from its table; some pages are compared with their tables when they come."""
+        self._tables += 1
+        if self._tables > _ALL_COMPARED and self._tables % _ONE_IN:
+            return
+        if len(self._samples) >= _MOST_SAMPLES:
+            del self._samples[next(iter(self._samples))]  # The one that waits longest may never come.
+        self._samples[path] = sample_of(table, self._origin)
+
+    def compare(self, page: DueUrl, links: PageLinks, now: float) -> bool:
+        """A document has come, and its own links count. Whether tables were wrong so often that they are not believed now."""
+        sample = self._samples.pop(page.path, None)
+        if not sample:
+            return False
+        self._offers.count_links(*compare(sample, self._origin + page.path, links, self._canon), now)
+        if not self._offers.are_links_barred(now):
+            return False
+        self._samples.clear()
+        self._consider(now)
+        return True

@@ -1,0 +1,79 @@
+"""A planned request: what a visit asks for, and what is needed to understand the answer."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from parcahyd.augment.declaration import Declaration
+from parcahyd.core.records import DueUrl, Errand
+from parcahyd.rules.robots import MAX_ROBOTS
+
+__all__ = ["PlannedRequest", "RequestKind", "TableRequest"]
+
+
+class RequestKind(Enum):
+    ROBOTS = "robots"
+    ROBOTS_REDIRECT = "robots redirect"
+    """A robots.txt that the robots.txt of another site redirects to."""
+    PAGE = "page"
+    TVI = "tvi"
+    """A document's table of variable information."""
+    TOL = "tol"
+    """A table of links, a bundle of them, or a file of declarations."""
+
+
+class TableRequest:
+    """Which table is requested: the table of links of a page, a bundle, or (without either) a file of declarations."""
+
+    __slots__ = ("bundle", "page", "tol")
+
+    def __init__(self, page: DueUrl | None = None, tol: Declaration | None = None, bundle: Declaration | None = None) -> None:
+        self.page = page
+        self.tol = tol
+        """The declaration that names the page's table."""
+        self.bundle = bundle
+        """The declaration that names the bundle."""
+
+
+class PlannedRequest:
+    """One request that a visit wants to make."""
+
+    __slots__ = (
+        *("hops", "is_counted", "is_unconditional", "item", "kind", "max_bytes", "path", "robots_redirect", "seconds"),
+        *("started_at", "table", "validators"),
+    )
+
+    def __init__(
+        self,
+        kind: RequestKind,
+        path: str,
+        item: DueUrl | None = None,
+        robots_redirect: Errand | None = None,
+        hops: int = 0,
+        table: TableRequest | None = None,
+        max_bytes: int = MAX_ROBOTS,
+        validators: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.item = item
+        self.robots_redirect = robots_redirect
+        self.hops = hops
+        self.table = table
+        self.max_bytes = max_bytes
+        """Of everything but pages: no more of the answer is read."""
+        self.validators = validators
+        """Headers that make the request of a table conditional. Those of a page are made of its `item`."""
+        self.started_at = 0.0
+        """On the monotonic clock."""
+        self.seconds = 0.0
+        """From the start of the request to the end of its answer."""
+        self.is_unconditional = False
+        """The document is requested without its validators."""
+        self.is_counted = False
+        """The page was counted for the visit's limits with an earlier request."""
+
+    @property
+    def is_for_table(self) -> bool:
+        """Tables are requested without cookies and credentials."""
+        return self.kind is RequestKind.TVI or self.kind is RequestKind.TOL
