@@ -158,9 +158,9 @@ class _Way:
         self._left = len(records)
         self._loop = asyncio.new_event_loop()
         here, there = socket_pair()
-        decoder: msgspec.msgpack.Decoder[PageRecord] = msgspec.msgpack.Decoder(PageRecord)
-        self._worker = Channel(here, self._loop, decoder, self._received, self._loop.stop)
-        self._update = Channel(there, self._loop, decoder, self._received, self._loop.stop)
+        self._worker = Channel(here, self._loop, PageRecord, self._loop.stop)
+        self._update = Channel(there, self._loop, PageRecord, self._loop.stop)
+        self._update.on(PageRecord, self._received)
 
     def go(self) -> None:
         self._loop.call_soon(self._send)
@@ -175,7 +175,7 @@ class _Way:
         if self._waiting:
             self._loop.call_soon(self._send)
 
-    def _received(self, _record: PageRecord, _size: int) -> None:
+    def _received(self, _record: PageRecord) -> None:
         self._left -= 1
         if not self._left:
             self._loop.stop()
