@@ -32,7 +32,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 TOLERATED_CORES = 0.1
 """A round in which others used more than this is disturbed."""
 _RESOLUTION_SECONDS = 0.05
-"""The kernel charges whole ticks to whoever runs when the clock ticks, so a short crawl's share is not known better."""
+"""The kernel charges a whole tick to the process that runs when the clock ticks: a short crawl's share is known no better."""
 _SECOND = os.sysconf("SC_CLK_TCK")
 _KERNEL_THREAD = 0x00200000
 """PF_KTHREAD among the flags of /proc/PID/stat."""

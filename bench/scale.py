@@ -61,7 +61,7 @@ class Outcome:
     shape: Shape
     seconds: float
     requests: list[Request]
-    """Requests for pages; those for robots.txt and for paths that nobody links to are `others`."""
+    """Requests for pages; those for robots.txt and for paths without a link are `others`."""
     others: int
     samples: list[Sample]
     database: int

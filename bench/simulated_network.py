@@ -83,7 +83,7 @@ class _Pipe:
         self._at = self._clock.time
 
     def _plan(self) -> None:
-        """The next to arrive, as things are; whoever is added before then plans anew."""
+        """The next to arrive, unless another is added before."""
         if self._waiting:
             wanted, plan = self._waiting[0][0] - self._each, self._sequence
             self._clock.at(self._clock.time + max(0.0, wanted) * len(self._waiting) / self._bandwidth, lambda: self._due(plan))
@@ -113,7 +113,7 @@ class SimulatedNetwork:
         self._line = line
         self._pipe = _Pipe(clock, line.bandwidth)
         self._idle = Counter[str]()
-        """Connections that nobody uses, by address."""
+        """Idle connections, by address."""
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         began, seconds = self._clock.time, self._line.latency

@@ -1,4 +1,4 @@
-"""robots.txt: how many of the standard's cases pass, how long real files take, and what servers in trouble are asked for."""
+"""robots.txt: how many of the standard's cases pass, how long real files take, and which requests failing servers get."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _servers() -> Iterator[str]:
             running.wait(60)
         endless.close()
         yield (
-            f"- servers in trouble, for {_SECONDS} s, with RetryDelay 5 s, HostDelay 0.2 s and TimeoutFirstByte {_SILENCE} s; "
+            f"- failing servers, for {_SECONDS} s, with RetryDelay 5 s, HostDelay 0.2 s and TimeoutFirstByte {_SILENCE} s; "
             "the server's log, in seconds since the start:"
         )
         yield ""

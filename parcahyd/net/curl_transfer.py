@@ -61,7 +61,7 @@ class Transfer:
 
     def __init__(self, conf: WorkConf, authorities: str) -> None:
         self.curl = pycurl.Curl()
-        self.done: Done = _nobody
+        self.done: Done = _ignore
         self.pace: Pace | None = None
         self.pool: list[Transfer] = []
         """Where it waits for its next request."""
@@ -155,7 +155,7 @@ class Transfer:
         self._size = 0
         self._too_large = False
         self._peer = ""
-        self.done = _nobody
+        self.done = _ignore
 
     def received(self) -> int:
         """How many bytes have come so far, headers included, as they were on the wire."""
@@ -285,7 +285,7 @@ def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:
     return lines
 
 
-def _nobody(_result: DownloadResult) -> None:
+def _ignore(_result: DownloadResult) -> None:
     """Stands for `done` while no request is under way."""
 
 

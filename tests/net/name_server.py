@@ -22,7 +22,7 @@ class NameServer:
     """Answers from `zone`, which has lists of records by (name, type); a CNAME's target is answered for as well.
 
     `rcodes` gives some names another response code, `silent` names are never answered, `truncated` names only over TCP, and a
-    server that is `lazy` leaves following CNAMEs to whoever asks. `asked` lists (protocol, name, type).
+    server that is `lazy` leaves it to the client to follow CNAMEs. `asked` lists (protocol, name, type).
     """
 
     def __init__(self, zone: Zone, ttl: int = 300) -> None:

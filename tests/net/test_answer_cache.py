@@ -86,7 +86,7 @@ def test_questions_about_different_hosts_do_not_wait_for_each_other() -> None:
         assert len(list(threads.map(cache.resolve, ["a", "b", "c", "d"]))) == 4
 
 
-def test_a_resolver_with_a_bug_leaves_nobody_waiting() -> None:
+def test_a_resolver_with_a_bug_leaves_no_thread_waiting() -> None:
     started, release = threading.Event(), threading.Event()
 
     def ask(_host: str) -> Resolution:

@@ -69,7 +69,7 @@ def test_the_ttl_is_held_between_its_limits(names: NameServer, ttl: int, expecte
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-def test_aliases_are_followed_whoever_has_to_do_it(names: NameServer, lazy: bool) -> None:
+def test_aliases_are_followed_by_the_server_or_by_us(names: NameServer, lazy: bool) -> None:
     names.lazy = lazy
     resolver = _resolver(names)
     assert set(resolver.resolve("alias.test").addresses) == {"192.0.2.1", "192.0.2.2", "2001:db8::1"}
@@ -123,7 +123,7 @@ def test_a_silence_is_not_taken_for_no_address(names: NameServer) -> None:
     assert _failure(_resolver(names, DnsTimeout=0.2), "mail.test").reason is Reason.DNS_TIMEOUT
 
 
-def test_nobody_there_is_a_failure(names: NameServer) -> None:
+def test_a_name_server_that_is_not_there_is_a_failure(names: NameServer) -> None:
     gone = NameServer({})
     with gone:
         pass

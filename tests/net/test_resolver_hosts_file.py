@@ -78,5 +78,5 @@ def test_the_file_is_read_as_hosts_5_describes_it() -> None:
     }
 
 
-def test_an_empty_file_knows_nobody() -> None:
+def test_an_empty_file_knows_no_host() -> None:
     assert parse_hosts("") == {}
