@@ -2,7 +2,7 @@
 
     app = TablesMiddleware(app)
 
-It answers `X.TOL` and `X.TVI` by asking the application for X, as somebody without cookies and credentials would, and adds the
+It answers `X.TOL` and `X.TVI` by asking the application for X, without cookies and credentials, and adds the
 `Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, error_answer, read_answer, table_answer
 from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, Asked, LiveTables
 
 __all__ = ["TablesMiddleware"]
@@ -73,8 +73,8 @@ class TablesMiddleware:
             await collecting.run(self._app, _page_scope(scope, path), watched.for_page())
             page, document = collecting.page, bytes(collecting.body)
             table = self._tables.table(asked.kind, path, page, document) if page is not None and collecting.is_whole else None
-            if collecting.trouble is not None:
-                await _send_answer(send, collecting.trouble)
+            if collecting.failure is not None:
+                await _send_answer(send, collecting.failure)
                 return
             if page is not None and table is not None:
                 condition = ", ".join([value for name, value in _headers(scope) if name == "if-none-match"])
@@ -84,7 +84,7 @@ class TablesMiddleware:
 
 
 class _Enough(OSError):
-    """What an application hears that goes on sending what nobody needs: as if the visitor had gone."""
+    """What an application receives that goes on sending what is not needed: as if the visitor had gone."""
 
 
 class _Collecting:
@@ -92,7 +92,7 @@ class _Collecting:
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
-        self.trouble: TableAnswer | None = None
+        self.failure: TableAnswer | None = None
         self.body = bytearray()
         self.is_whole = False
         self._limit = limit
@@ -110,7 +110,7 @@ class _Collecting:
         if message["type"] == "http.response.start":
             headers = _headers(message)
             self.page = read_answer(message["status"], headers)
-            self.trouble = trouble_answer(message["status"], headers)
+            self.failure = error_answer(message["status"], headers)
         elif message["type"] == "http.response.body":
             body, more = message.get("body", b""), message.get("more_body", False)
             if self.page is not None and len(self.body) + len(body) > self._limit:
@@ -124,7 +124,7 @@ class _Collecting:
 
 
 class _Watched:
-    """The visitor's side while pages are asked for. What comes from there is kept for whoever answers in the end."""
+    """The visitor's side while pages are asked for. What comes from there is kept for the answer that is sent in the end."""
 
     def __init__(self, receive: _Receive) -> None:
         self._receive = receive

@@ -1,17 +1,25 @@
-"""What the author wants: which folder is served where, and how the tables are called."""
+"""What the author wants: which folder is served where, how tables are called, and the line of robots.txt for them."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
 
-from parcahyd.augment.declaration import Declaration, write_declaration
+from parcahyd.augment.declaration import Declaration, declarations_in, write_declaration
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH
+from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserMistake
 from parcahyd.rules.canonical_url import canonical, split
 
-__all__ = ["AuthorPlan", "make_plan"]
+__all__ = [
+    "AuthorPlan",
+    "declared",
+    "is_declared",
+    "make_plan",
+    "robots_file",
+]
 
 
 class AuthorPlan(msgspec.Struct, frozen=True):
@@ -36,7 +44,7 @@ class AuthorPlan(msgspec.Struct, frozen=True):
 
 
 def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = "stem", bundle: str = "site.TOL") -> AuthorPlan:
-    """A plan that can be followed; what cannot is the user's mistake."""
+    """A plan that can be followed; what cannot is a UserError."""
     url = canonical(base_url)
     if url is None or not url.startswith(("http://", "https://")) or "?" in url:
         raise UserMistake(f"{base_url!r} is not the URL of a folder", "give one like https://www.example.org/docs/")
@@ -50,3 +58,29 @@ def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = 
     if not isinstance(write_declaration(declaration), str):
         raise UserMistake(f"{base_url!r} and {bundle!r} cannot be declared", "avoid semicolons and the like in their names")
     return AuthorPlan(str(folder), url, declaration, bundle)
+
+
+def robots_file(plan: AuthorPlan) -> str:
+    return os.path.join(plan.folder, "robots.txt")
+
+
+def is_declared(plan: AuthorPlan) -> bool:
+    """Whether robots.txt says what the plan says, and says it for its scope first."""
+    said = [found for found in declarations_in(read_or_none(robots_file(plan)) or b"") if found.scope == plan.declaration.scope]
+    return said[:1] == [plan.declaration]
+
+
+def declared(plan: AuthorPlan, robots: bytes) -> bytes:
+    """A robots.txt with the plan's line, in the place of lines that declared the same scope before, else at its end."""
+    line = plan.robots_line.encode()
+    kept: list[bytes] = []
+    for old in robots.splitlines(keepends=True):
+        if not any(found.scope == plan.declaration.scope for found in declarations_in(old)):
+            kept.append(old)
+        elif line not in kept and not any(part.startswith(line) for part in kept):
+            kept.append(line + old[len(old.rstrip(b"\r\n")) :])
+    if not any(part.startswith(line) for part in kept):
+        if kept and not kept[-1].endswith((b"\n", b"\r")):
+            kept[-1] += b"\n"
+        kept.append(line + b"\n")
+    return b"".join(kept)

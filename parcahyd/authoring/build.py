@@ -8,13 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from parcahyd.augment.refusal import Refusal
-from parcahyd.authoring.author_plan import AuthorPlan
-from parcahyd.authoring.bundle_file import make_bundle
+from parcahyd.authoring.author_plan import AuthorPlan, declared, is_declared, robots_file
 from parcahyd.authoring.manifest import Manifest, PageEntry, read_manifest, write_manifest
-from parcahyd.authoring.page_tables import Complaint, tables_of
-from parcahyd.authoring.pages_in_parallel import for_all_pages
-from parcahyd.authoring.robots_line import declared, is_declared, robots_file
-from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages
+from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
+from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages, for_all_pages
 from parcahyd.authoring.whole_files import digest_of, read_or_none, remove, write_whole
 
 __all__ = ["BuildReport", "build"]
@@ -29,7 +26,7 @@ class BuildReport(NamedTuple):
     """Of all tables beside pages, old and new."""
     written: list[str]
     removed: list[str]
-    complaints: list[Complaint]
+    errors: list[PageError]
     robots_line: str
     """What is left for the author to write into robots.txt, where that is not in the folder; else empty."""
 
@@ -60,7 +57,7 @@ def build(
     written = [path for page in done for path in page.written]
     entries = {page.path: page.entry for page in done}
     removed = _remove_leftovers(plan, before.pages, entries, dry_run)
-    complaints = [complaint for page in done for complaint in page.entry.complaints]
+    errors = [error for page in done for error in page.entry.errors]
     removed += _remove_old_bundle(plan, before, dry_run)
     bundle = before.bundle if plan.bundle else ""
     if plan.bundle:
@@ -68,13 +65,13 @@ def build(
         has_changed = bool(written or removed) or list(before.pages) != list(entries) or not is_whole
         if has_changed or before.declaration != plan.robots_line:
             fresh = {path: table for page in done for path, table in page.fresh.items()}
-            bundle = _write_bundle(plan, pages, fresh, written, complaints, dry_run)
+            bundle = _write_bundle(plan, pages, fresh, written, errors, dry_run)
     _declare(plan, written, dry_run)
     if not dry_run and (before.pages != entries or before.bundle != bundle or before.declaration != plan.robots_line):
         write_manifest(plan, entries, bundle)
     table_bytes = sum(length for page in done for length, _ in page.entry.files.values())
     line = "" if plan.is_whole_site else plan.robots_line
-    return BuildReport(len(done), sum(page.length for page in done), table_bytes, written, removed, complaints, line)
+    return BuildReport(len(done), sum(page.length for page in done), table_bytes, written, removed, errors, line)
 
 
 def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None]) -> _Done:
@@ -92,7 +89,7 @@ def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None
             if not dry_run:
                 write_whole(file, table)
     files = {path: (len(table), digest_of(table)) for path, table in tables.files.items()}
-    entry = PageEntry(digest, files, tuple(tables.complaints))
+    entry = PageEntry(digest, files, tuple(tables.errors))
     return _Done(page.path, len(document), entry, written, tables.files if dry_run else {})
 
 
@@ -137,12 +134,12 @@ def _is_ours(path: str) -> bool:
 
 
 def _write_bundle(
-    plan: AuthorPlan, pages: list[Page], fresh: dict[str, bytes], written: list[str], complaints: list[Complaint], dry_run: bool
+    plan: AuthorPlan, pages: list[Page], fresh: dict[str, bytes], written: list[str], errors: list[PageError], dry_run: bool
 ) -> str:
     """Its SHA-256; empty where none was written."""
     bundle = make_bundle(plan, pages, fresh)
     if isinstance(bundle, Refusal):
-        complaints.append(Complaint(plan.bundle, 0, 0, f"the bundle is not written: {bundle}"))
+        errors.append(PageError(plan.bundle, 0, 0, f"the bundle is not written: {bundle}"))
         return ""
     file = os.path.join(plan.folder, plan.bundle)
     if read_or_none(file) != bundle:

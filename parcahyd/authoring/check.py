@@ -15,32 +15,29 @@ from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import read_tvi
 from parcahyd.augment.volatile import first_visit
-from parcahyd.authoring.author_plan import AuthorPlan
-from parcahyd.authoring.bundle_file import make_bundle
-from parcahyd.authoring.page_tables import Complaint, tables_of
-from parcahyd.authoring.pages_in_parallel import for_all_pages
-from parcahyd.authoring.robots_line import is_declared
-from parcahyd.authoring.site_folder import Page, find_pages, find_sidecars
+from parcahyd.authoring.author_plan import AuthorPlan, is_declared
+from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
+from parcahyd.authoring.site_folder import Page, find_pages, find_sidecars, for_all_pages
 from parcahyd.authoring.whole_files import read_or_none
 
 __all__ = ["check"]
 
 
-def check(plan: AuthorPlan, *, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> list[Complaint]:
+def check(plan: AuthorPlan, *, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> list[PageError]:
     """Everything that does not fit, page by page, then the folder as a whole."""
     pages = find_pages(plan)
-    found: list[Complaint] = []
-    for number, complaints in enumerate(for_all_pages(partial(_check_page, plan), pages, jobs), 1):
-        found += complaints
+    found: list[PageError] = []
+    for number, errors in enumerate(for_all_pages(partial(_check_page, plan), pages, jobs), 1):
+        found += errors
         if progress is not None:
             progress(number, len(pages))
     return [*found, *_leftovers(plan, pages), *_whole(plan, pages)]
 
 
-def _check_page(plan: AuthorPlan, page: Page) -> list[Complaint]:
+def _check_page(plan: AuthorPlan, page: Page) -> list[PageError]:
     document = read_or_none(os.path.join(plan.folder, page.path)) or b""
     tables = tables_of(page, document)
-    complaints = list(tables.complaints)
+    errors = list(tables.errors)
     for path in filter(None, (page.tol, page.tvi)):
         wanted, there = tables.files.get(path), read_or_none(os.path.join(plan.folder, path))
         if wanted == there:
@@ -52,8 +49,8 @@ def _check_page(plan: AuthorPlan, page: Page) -> list[Complaint]:
         else:
             sentence = _wrong_tol(there, wanted) if path == page.tol else _wrong_tvi(there, document)
         if sentence:
-            complaints.append(Complaint(path, 0, 0, sentence))
-    return complaints
+            errors.append(PageError(path, 0, 0, sentence))
+    return errors
 
 
 def _wrong_tol(there: bytes, wanted: bytes) -> str:
@@ -87,24 +84,24 @@ def _wrong_tvi(there: bytes, document: bytes) -> str:
     return str(parted) if isinstance(parted, Refusal) else ""
 
 
-def _leftovers(plan: AuthorPlan, pages: list[Page]) -> Iterator[Complaint]:
+def _leftovers(plan: AuthorPlan, pages: list[Page]) -> Iterator[PageError]:
     known = {path for page in pages for path in (page.tol, page.tvi)} | {plan.bundle}
     for path in find_sidecars(plan):
         if path not in known:
-            yield Complaint(path, 0, 0, "it belongs to no document")
+            yield PageError(path, 0, 0, "it belongs to no document")
 
 
-def _whole(plan: AuthorPlan, pages: list[Page]) -> Iterator[Complaint]:
+def _whole(plan: AuthorPlan, pages: list[Page]) -> Iterator[PageError]:
     if plan.bundle:
         there, wanted = read_or_none(os.path.join(plan.folder, plan.bundle)), make_bundle(plan, pages)
         if there is None:
-            yield Complaint(plan.bundle, 0, 0, "it is missing")
+            yield PageError(plan.bundle, 0, 0, "it is missing")
         elif there != wanted:
             sentence = _wrong_bundle(there, wanted)
             if sentence:
-                yield Complaint(plan.bundle, 0, 0, sentence)
+                yield PageError(plan.bundle, 0, 0, sentence)
     if plan.is_whole_site and not is_declared(plan):
-        yield Complaint("robots.txt", 0, 0, f"it does not say: {plan.robots_line}")
+        yield PageError("robots.txt", 0, 0, f"it does not say: {plan.robots_line}")
 
 
 def _wrong_bundle(there: bytes, wanted: bytes | Refusal) -> str:

@@ -48,15 +48,15 @@ class Volatile(Extension):
                 parser.fail(f"volatile takes an ID and tag=..., not {name.value}", name.lineno)
             parser.stream.expect("assign")
             tag = parser.parse_expression()
-        for constant, mistake in ((region, _id_mistake), (tag, _tag_mistake)):
-            if isinstance(constant, nodes.Const) and (sentence := mistake(constant.value)):
+        for constant, error_of in ((region, _id_error), (tag, _tag_error)):
+            if isinstance(constant, nodes.Const) and (sentence := error_of(constant.value)):
                 parser.fail(sentence, line)
         body = parser.parse_statements(("name:endvolatile",), drop_needle=True)
         call = self.call_method("_marked", [region, tag])
         return nodes.CallBlock(call, [], [], body).set_lineno(line)
 
     def _marked(self, region: object, tag: object, caller: Callable[[], str]) -> str:
-        sentence = _id_mistake(region) or _tag_mistake(tag)
+        sentence = _id_error(region) or _tag_error(tag)
         if sentence:
             raise TemplateRuntimeError(sentence)
         content = caller()
@@ -66,13 +66,13 @@ class Volatile(Extension):
         return Markup(marked) if isinstance(content, Markup) else marked  # noqa: S704
 
 
-def _id_mistake(region: object) -> str:
+def _id_error(region: object) -> str:
     if isinstance(region, str) and _is_id(region):
         return ""
     return f"{region!r} is no ID of a region: 1 to 64 letters, digits and . _ : -, the first a letter or a digit"
 
 
-def _tag_mistake(tag: object) -> str:
+def _tag_error(tag: object) -> str:
     if tag == "" or (isinstance(tag, str) and _is_tag(tag) and not _UNFIT(tag)):
         return ""
     return f"{tag!r} cannot mark a region: choose an element with an end tag, or an empty tag for a pair of comments"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import NamedTuple
 
-__all__ = ["MEDIA_TYPES", "REQUEST_HEADERS", "PageAnswer", "TableAnswer", "read_answer", "table_answer", "trouble_answer"]
+__all__ = ["MEDIA_TYPES", "REQUEST_HEADERS", "PageAnswer", "TableAnswer", "error_answer", "read_answer", "table_answer"]
 
 MEDIA_TYPES = {"TOL": "text/vnd.augment.tol; charset=utf-8", "TVI": "text/vnd.augment.tvi; charset=utf-8"}
 
@@ -97,14 +97,14 @@ def table_answer(kind: str, table: bytes, page: PageAnswer, if_none_match: str, 
     return TableAnswer(200, "OK", headers, b"" if is_head else table)
 
 
-def trouble_answer(status: int, headers: Iterable[tuple[str, str]]) -> TableAnswer | None:
+def error_answer(status: int, headers: Iterable[tuple[str, str]]) -> TableAnswer | None:
     """What is said of a table whose page cannot be given now; None where it can, or where there is none.
 
     A crawler must not take it for the absence of a table, which it would remember.
     """
     if status != 429 and not 500 <= status <= 599:
         return None
-    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Trouble"
+    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Error"
     later = [(name, value) for name, value in headers if name == "retry-after"]
     return TableAnswer(status, phrase, [*later, ("cache-control", "no-store"), ("content-length", "0")], b"")
 

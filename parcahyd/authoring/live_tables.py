@@ -7,7 +7,10 @@ page, is only the work of making its tables.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Hashable
 from hashlib import sha256
+from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -17,10 +20,16 @@ from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH, stem
 from parcahyd.augment.tol import write_tol
 from parcahyd.augment.volatile import part
 from parcahyd.authoring.live_answers import PageAnswer
-from parcahyd.authoring.table_cache import TableCache, TablePair
 from parcahyd.core.errors import UserMistake
 
-__all__ = ["CACHE_BYTES", "MAX_PAGE", "Asked", "LiveTables"]
+__all__ = [
+    "CACHE_BYTES",
+    "MAX_PAGE",
+    "Asked",
+    "LiveTables",
+    "TableCache",
+    "TablePair",
+]
 
 MAX_PAGE = 2 * 1024 * 1024
 """Bytes of a page; of larger ones no table is made."""
@@ -141,3 +150,51 @@ def _reference(name: str) -> str:
     """A name as a reference that means nothing else; it came with a request, and goes into a header."""
     name = quote(name, safe=_SAFE)
     return f"./{name}" if ":" in name else name
+
+
+# --- Tables that were made a short while ago, by what they were made of -------------------------------------------------
+
+
+_OVERHEAD = 500
+"""Bytes that an entry takes besides its tables, roughly."""
+
+
+class TablePair(NamedTuple):
+    """The two tables of one page; None where it has none."""
+
+    tol: bytes | None
+    tvi: bytes | None
+
+
+class TableCache:
+    """The tables used last, up to so many bytes. Any thread may ask."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._entries: OrderedDict[Hashable, TablePair] = OrderedDict()
+        self._lock = Lock()
+        self.size = 0
+
+    def get(self, key: Hashable) -> TablePair | None:
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+            return found
+
+    def put(self, key: Hashable, tables: TablePair) -> None:
+        """Keeps the tables, and lets go of those that were not asked for the longest."""
+        weight = _weight(tables)
+        with self._lock:
+            before = self._entries.pop(key, None)
+            self.size -= 0 if before is None else _weight(before)
+            if weight > self._capacity:
+                return
+            self._entries[key] = tables
+            self.size += weight
+            while self.size > self._capacity:
+                self.size -= _weight(self._entries.popitem(last=False)[1])
+
+
+def _weight(tables: TablePair) -> int:
+    return _OVERHEAD + len(tables.tol or b"") + len(tables.tvi or b"")

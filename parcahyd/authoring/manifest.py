@@ -8,14 +8,14 @@ import os
 import msgspec
 
 from parcahyd.authoring.author_plan import AuthorPlan
-from parcahyd.authoring.page_tables import Complaint
+from parcahyd.authoring.page_tables import PageError
 from parcahyd.authoring.whole_files import read_or_none, write_whole
 
 __all__ = ["MANIFEST", "Manifest", "PageEntry", "read_manifest", "write_manifest"]
 
 MANIFEST = ".augment.json"
 """Its name in the folder; servers need not serve it."""
-_MAKE = 1
+_MAKE = 2
 """Raised when the same page would get other tables: everything is then written anew."""
 
 
@@ -25,7 +25,7 @@ class PageEntry(msgspec.Struct, frozen=True):
     sha256: str
     files: dict[str, tuple[int, str]]
     """By path: length and SHA-256 of what was written."""
-    complaints: tuple[Complaint, ...] = ()
+    errors: tuple[PageError, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True):

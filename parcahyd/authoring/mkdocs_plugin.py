@@ -49,8 +49,8 @@ class AugmentPlugin(BasePlugin[AugmentConfig]):
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         try:
             report = augment_folder(config.site_dir, config.site_url or "", form=self.config.form, bundle=self.config.bundle)
-        except UserMistake as mistake:
-            raise PluginError(f"augment: {mistake}") from mistake
-        for complaint in report.complaints:
-            _log.warning("%s", complaint)
+        except UserMistake as error:
+            raise PluginError(f"augment: {error}") from error
+        for page_error in report.errors:
+            _log.warning("%s", page_error)
         _log.info("tables of %d pages, %d files written", report.pages, len(report.written))

@@ -1,19 +1,29 @@
-"""The tables of one page: what its files must hold, and what its author should put right."""
+"""The tables of one page, what its author should put right, and the bundle of all tables of links."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from parcahyd.augment.bundle import write_bundle
 from parcahyd.augment.of_document import describe, tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.tol import write_tol
 from parcahyd.augment.volatile import part
+from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.site_folder import Page, reference_to
+from parcahyd.authoring.whole_files import read_or_none
 
-__all__ = ["Complaint", "PageTables", "tables_of"]
+__all__ = [
+    "PageError",
+    "PageTables",
+    "make_bundle",
+    "tables_of",
+]
 
 
-class Complaint(NamedTuple):
+class PageError(NamedTuple):
     """What is wrong, and where; line and column are 0 where the whole file is meant."""
 
     path: str
@@ -30,13 +40,13 @@ class PageTables(NamedTuple):
     """By path in the folder: the bytes of each table that the page has."""
 
     files: dict[str, bytes]
-    complaints: list[Complaint]
+    errors: list[PageError]
 
 
 def tables_of(page: Page, document: bytes) -> PageTables:
     """The tables of a page with these bytes."""
     parted = part(document, is_xml=page.is_xml)
-    complaints = [Complaint(page.path, *mistake) for mistake in parted.mistakes]
+    errors = [PageError(page.path, *error) for error in parted.mistakes]
     made: dict[str, bytes | Refusal | None] = {}
     if page.tol:
         tvi = reference_to(page.tvi, page.tol)
@@ -48,5 +58,27 @@ def tables_of(page: Page, document: bytes) -> PageTables:
         if isinstance(table, bytes):
             files[path] = table
         elif table is not None:
-            complaints.append(Complaint(page.path, 0, 0, f"{path} is not written: {table}"))
-    return PageTables(files, complaints)
+            errors.append(PageError(page.path, 0, 0, f"{path} is not written: {table}"))
+    return PageTables(files, errors)
+
+
+def make_bundle(plan: AuthorPlan, pages: Iterable[Page], fresh: dict[str, bytes] | None = None) -> bytes | Refusal:
+    """The bundle of the tables that are in the folder, or in `fresh` by path; a Refusal where it is too large."""
+    entries = []
+    for page in pages:
+        table = (fresh or {}).get(page.tol) or (read_or_none(os.path.join(plan.folder, page.tol)) if page.tol else None)
+        if table is not None:
+            entries.append(_entry(plan, page, table))
+    return write_bundle(entries)
+
+
+def _entry(plan: AuthorPlan, page: Page, table: bytes) -> bytes:
+    """A table with its references as they lead from the bundle; links lead from the document, and stay."""
+    head, empty, body = table.partition(b"\n\n")
+    lines = head.split(b"\n")
+    for number, line in enumerate(lines):
+        if line.startswith(b"Document: "):
+            lines[number] = b"Document: " + reference_to(page.path, plan.bundle).encode()
+        elif line.startswith(b"TVI: "):
+            lines[number] = b"TVI: " + reference_to(page.tvi, plan.bundle).encode()
+    return b"\n".join(lines) + empty + body

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.markers import find_regions
@@ -13,7 +15,14 @@ from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserMistake
 from parcahyd.rules.canonical_url import canonical
 
-__all__ = ["SIDECARS", "Page", "find_pages", "find_sidecars", "reference_to"]
+__all__ = [
+    "SIDECARS",
+    "Page",
+    "find_pages",
+    "find_sidecars",
+    "for_all_pages",
+    "reference_to",
+]
 
 SIDECARS = (".TOL", ".TVI")
 _HTML = (".html", ".htm", ".xhtml", ".xht")
@@ -34,7 +43,7 @@ def find_pages(plan: AuthorPlan) -> list[Page]:
     """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are left alone,
     and so is what is no file, such as a link that leads nowhere.
 
-    Two documents with the same table are the user's mistake.
+    Two documents with the same table are a UserError.
     """
     pages = []
     owners: dict[str, str] = {plan.bundle: "the bundle"} if plan.bundle else {}
@@ -94,3 +103,31 @@ def _path(plan: AuthorPlan, url: str | None) -> str:
     if url is None or not url.startswith(plan.base_url):
         return ""
     return os.fsdecode(unquote_to_bytes(url[len(plan.base_url) :]))
+
+
+# --- The same work for every page, in as many processes as there are cores ----------------------------------------------
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_SET = 32
+"""Pages that a process is given at a time."""
+_FEW = 100
+"""For fewer pages no process is started."""
+
+
+def for_all_pages(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> Iterator[_Result]:
+    """The results in the order of the items, as they come. `work` is a function of a module, or a `partial` of one."""
+    if jobs <= 1 or len(items) < _FEW:
+        yield from map(work, items)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    sets = [items[start : start + _SET] for start in range(0, len(items), _SET)]
+    with ProcessPoolExecutor(min(jobs, len(sets))) as pool:
+        yield from chain.from_iterable(pool.map(partial(_set, work), sets))
+
+
+def _set(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    return [work(item) for item in items]

@@ -48,8 +48,8 @@ def _write_tables(app: Sphinx, failure: Exception | None) -> None:
     form, bundle = app.config.augment_form, app.config.augment_bundle
     try:
         report = augment_folder(app.outdir, app.config.html_baseurl, form=form, bundle=bundle)
-    except UserMistake as mistake:
-        raise ExtensionError(f"augment: {mistake}", mistake) from mistake
-    for complaint in report.complaints:
-        log.warning("%s", complaint, type="augment")
+    except UserMistake as error:
+        raise ExtensionError(f"augment: {error}", error) from error
+    for page_error in report.errors:
+        log.warning("%s", page_error, type="augment")
     log.info("augment: tables of %d pages, %d files written", report.pages, len(report.written))

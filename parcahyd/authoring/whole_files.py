@@ -11,8 +11,8 @@ from parcahyd.core.errors import UserMistake
 
 __all__ = ["digest_of", "read_or_none", "remove", "write_whole"]
 
-_TROUBLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
-"""Failures of the machine, which no other name or folder would mend."""
+_MACHINE_FAILURES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Failures of the machine: another name or folder would not help."""
 
 
 def read_or_none(file: str) -> bytes | None:
@@ -23,7 +23,7 @@ def read_or_none(file: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as failure:
-        if failure.errno in _TROUBLE:
+        if failure.errno in _MACHINE_FAILURES:
             raise
         raise UserMistake(f"{file} cannot be read: {failure.strerror}", "make it a file that can be, or remove it") from failure
 
@@ -41,7 +41,7 @@ def write_whole(file: str, data: bytes) -> None:
                 os.remove(beside)
             raise
     except OSError as failure:
-        if failure.errno in _TROUBLE:
+        if failure.errno in _MACHINE_FAILURES:
             raise
         raise UserMistake(f"{file} cannot be written: {failure.strerror}", "make room for it under that name") from failure
 

@@ -2,7 +2,7 @@
 
     application = TablesMiddleware(application)
 
-It answers `X.TOL` and `X.TVI` by asking the application for X, as somebody without cookies and credentials would, and adds the
+It answers `X.TOL` and `X.TVI` by asking the application for X, without cookies and credentials, and adds the
 `Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, read_answer, table_answer, trouble_answer
+from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, error_answer, read_answer, table_answer
 from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, LiveTables
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class TablesMiddleware:
         for candidate in asked.pages:
             collecting = _Collecting(self._tables.max_page)
             collecting.run(self._app, _page_environ(environ, candidate))
-            if collecting.trouble is not None:
-                return _answered(collecting.trouble, start_response)
+            if collecting.failure is not None:
+                return _answered(collecting.failure, start_response)
             page = collecting.page
             table = None if page is None else self._tables.table(asked.kind, candidate, page, b"".join(collecting.body))
             if page is not None and table is not None:
@@ -93,7 +93,7 @@ class TablesMiddleware:
         if isinstance(result, list | tuple):
             held.let_go(result)
         elif held.page is not None and held.page.length is not None and held.page.length <= self._tables.max_page:
-            # What says its length is not made while it is sent, so nobody waits for it the longer.
+            # An answer with a length is complete already, so no visitor waits longer for it.
             try:
                 chunks = list(result)
             except BaseException:
@@ -111,7 +111,7 @@ class _Collecting:
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
-        self.trouble: TableAnswer | None = None
+        self.failure: TableAnswer | None = None
         self.body: list[bytes] = []
         self._room = limit
 
@@ -127,7 +127,7 @@ class _Collecting:
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:  # noqa: ARG002 - PEP 3333
         code, said = _code(status), _lowered(headers)
-        self.page, self.trouble = read_answer(code, said), trouble_answer(code, said)
+        self.page, self.failure = read_answer(code, said), error_answer(code, said)
         return self._take
 
     def _take(self, chunk: bytes) -> None:

@@ -14,7 +14,7 @@ import click
 from parcahyd.authoring.author_plan import AuthorPlan, make_plan
 from parcahyd.authoring.build import BuildReport, build
 from parcahyd.authoring.check import check
-from parcahyd.authoring.page_tables import Complaint
+from parcahyd.authoring.page_tables import PageError
 from parcahyd.authoring.served import FolderServer
 from parcahyd.cli.crawl_options import port_option
 from parcahyd.cli.wording import plain, plural, size, span
@@ -96,10 +96,10 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     began = time.monotonic()
     with _progress(quiet) as progress:
         report = build(plan, jobs=_processes(jobs), dry_run=dry_run, progress=progress)
-    _complain(report.complaints)
+    _write_errors(report.errors)
     if not quiet:
         _tell(report, plan, time.monotonic() - began, dry_run)
-    return 1 if report.complaints else 0
+    return 1 if report.errors else 0
 
 
 @command.command("check")
@@ -115,8 +115,8 @@ def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     """
     with _progress(quiet=False) as progress:
         found = check(make_plan(folder, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
-    for complaint in found:
-        sys.stdout.write(f"{plain(str(complaint))}\n")
+    for error in found:
+        sys.stdout.write(f"{plain(str(error))}\n")
     if not found:
         click.echo("Nothing was found: every table fits.")
     return 1 if found else 0
@@ -166,9 +166,9 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
         sys.stderr.write("\r\x1b[K")
 
 
-def _complain(complaints: list[Complaint]) -> None:
-    for complaint in complaints:
-        sys.stderr.write(f"{plain(str(complaint))}\n")
+def _write_errors(errors: list[PageError]) -> None:
+    for error in errors:
+        sys.stderr.write(f"{plain(str(error))}\n")
 
 
 def _tell(report: BuildReport, plan: AuthorPlan, seconds: float, dry_run: bool) -> None:

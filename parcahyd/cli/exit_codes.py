@@ -1,10 +1,10 @@
-"""What the program's exit codes mean, and the one line that goes with some of them.
+"""The exit codes of the program, and the line on standard error that some of them have.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
 | 1 | the run failed, or `verify` or `augment` found something |
-| 2 | the user's mistake: one line on standard error, with a remedy |
+| 2 | a UserError: one line on standard error, with a remedy |
 | 130 | interrupted |
 """
 
@@ -25,14 +25,14 @@ PROGRAM = "parcahyd"
 
 
 def exit_code(command: Callable[[], int]) -> int:
-    """The exit code of a command that is run here, also when something goes wrong in it."""
+    """Run a command and return its exit code, also when it raises."""
     try:
         if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
             sys.stdout.reconfigure(errors="backslashreplace")
         code = command()
         sys.stdout.flush()
-    except UserMistake as mistake:
-        return complain(str(mistake), 2)
+    except UserMistake as error:
+        return complain(str(error), 2)
     except ParcahydError as failure:
         return complain(str(failure), 1)
     except KeyboardInterrupt:
@@ -50,7 +50,7 @@ def exit_code(command: Callable[[], int]) -> int:
 
 
 def complain(message: str, code: int) -> int:
-    """Say it in one line on standard error; `code` is handed back."""
-    with suppress(OSError):  # Nobody hears it; the code tells all the same.
+    """Write the message in one line to standard error; returns `code`."""
+    with suppress(OSError):  # Standard error is closed; the exit code remains.
         sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
     return code

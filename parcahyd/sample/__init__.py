@@ -2,6 +2,5 @@
 
 `site/` holds the pages as they are served. They have what a crawler meets on the Web: relative links and fragments, an
 image, a page that robots.txt forbids, a redirect, a page that is missing, a link to another site, and two URLs with
-the same bytes. `server.py` serves them, with the tables of their links that `tables.py` makes; `tour.py` is what `make run`
-does without a seed.
+the same bytes. `server.py` serves them, with tables of their links; `tour.py` is what `make run` does without a seed.
 """

@@ -1,18 +1,28 @@
-"""The server of the sample site: the files of `site/`, held in memory, on a loopback address."""
+"""The server of the sample site: the files of `site/` and their tables, held in memory, on a loopback address."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Self, TypedDict
 
-from parcahyd.sample.tables import site_tables
+from parcahyd.augment.bundle import write_bundle
+from parcahyd.augment.of_document import describe, tvi_of
+from parcahyd.augment.sidecars import INDEX, stem
+from parcahyd.augment.tol import write_tol
 
-__all__ = ["REDIRECTS", "SampleServer", "site_files"]
+__all__ = [
+    "BUNDLE",
+    "REDIRECTS",
+    "SampleServer",
+    "site_files",
+    "site_tables",
+]
 
 REDIRECTS = {"/opening-times": "/visit/hours.html", "/kettles": "/kettles/", "/news": "/news/", "/visit": "/visit/"}
 """Paths that answer 301, and where they lead."""
@@ -124,3 +134,29 @@ class SampleServer:
                 """Nothing is printed; what was asked stands in `requests`."""
 
         return Handler
+
+
+# --- the tables of the sample site ------------------------------------------------------------------------------------------
+
+
+BUNDLE = "/site.TOL"
+
+
+def site_tables(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """By path: the tables that robots.txt declares for these pages."""
+    tables: dict[str, bytes] = {}
+    bundle: list[bytes] = []
+    for path, document in sorted(files.items()):
+        if not path.endswith(("/", ".html")):
+            continue
+        whole = path + INDEX if path.endswith("/") else path
+        name, tvi = whole.rpartition("/")[2], f"{stem(whole)}.TVI"
+        made = {
+            f"{stem(whole)}.TOL": write_tol(*describe(document, name, tvi=tvi.rpartition("/")[2])),
+            tvi: tvi_of(document, name),
+        }
+        tables |= {place: table for place, table in made.items() if isinstance(table, bytes)}
+        entry = write_tol(*describe(document, whole[1:], tvi=tvi[1:]))
+        bundle += [entry] if isinstance(entry, bytes) else []
+    together = write_bundle(bundle)
+    return {**tables, BUNDLE: together} if isinstance(together, bytes) else tables

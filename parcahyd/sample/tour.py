@@ -16,7 +16,7 @@ from parcahyd.sample.server import SampleServer
 __all__ = ["SETTINGS", "tour"]
 
 SETTINGS = ('Map.AllowAddresses=["127.0.0.0/8"]', "Work.HostDelay=0.02", 'Work.Eager="always"')
-"""What the sample needs beyond the defaults: loopback is not public, nobody is disturbed by quick requests, and the tour shows
+"""What the sample needs beyond the defaults: loopback is not public, quick requests disturb no server, and the tour shows
 that links can be known before their pages, which by default is done only where it saves time."""
 
 

@@ -1,8 +1,8 @@
-"""For whoever writes a plugin: in-memory twins of the ports, and a conformance check for each kind of plugin.
+"""For authors of plugins: in-memory twins of the ports, and a conformance check for each kind of plugin.
 
 `check_resolver`, `check_downloader`, `check_recognizer`, `check_summarizer` and `check_expander` try a plugin out (a downloader
-against a real server on loopback) and raise AssertionError with a sentence that says what is broken. The shipped plugins pass
-the same checks.
+against a real server on loopback) and raise AssertionError with a sentence that says what is broken. The built-in plugins
+pass the same checks.
 """
 
 from parcahyd.testing.document_checks import check_expander, check_recognizer, check_summarizer

@@ -61,16 +61,16 @@ class _Bench:
 
         def done(result: DownloadResult) -> None:
             if inside_start:
-                trouble.append("done is called later, not from inside start")
+                failures.append("done is called later, not from inside start")
             if threading.get_ident() != here:
-                trouble.append("done is called on the event loop's thread")
+                failures.append("done is called on the event loop's thread")
             results.append(result)
             # What else is on its way, such as a second call, gets the chance to arrive.
             self.loop.call_soon_threadsafe(self.loop.call_later, 0.02, self.loop.stop)
 
         here = threading.get_ident()
-        trouble: list[object] = []
-        self.loop.set_exception_handler(lambda _loop, context: trouble.append(context.get("exception") or context["message"]))
+        failures: list[object] = []
+        self.loop.set_exception_handler(lambda _loop, context: failures.append(context.get("exception") or context["message"]))
         self.downloader.start(request, done)
         inside_start = False
         if cancel:
@@ -78,7 +78,7 @@ class _Bench:
         limit = self.loop.call_later(PATIENCE, self.loop.stop)
         self.loop.run_forever()
         limit.cancel()
-        expect(not trouble, f"{request.url}: {'; '.join(map(str, trouble))}")
+        expect(not failures, f"{request.url}: {'; '.join(map(str, failures))}")
         expect(len(results) > 0, f"{request.url}: done is called within {PATIENCE:g} s")
         expect(len(results) == 1, f"{request.url}: done is called once, not {len(results)} times")
         expect(isinstance(results[0], DownloadResult), f"{request.url}: done gets a DownloadResult")

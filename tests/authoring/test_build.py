@@ -32,7 +32,7 @@ def test_a_first_build(site: Path) -> None:
     assert sorted(report.written) == sorted([*TABLES, "site.TOL", "robots.txt"])
     assert set(after) - set(before) == {*report.written, MANIFEST}
     assert {path: after[path] for path in before} == before
-    assert (report.pages, report.removed, report.complaints, report.robots_line) == (4, [], [], "")
+    assert (report.pages, report.removed, report.errors, report.robots_line) == (4, [], [], "")
     assert report.table_bytes == sum(len(after[path]) for path in TABLES)
     assert after["robots.txt"] == (
         b"# Augment: 1; scope=/; tol={stem}.TOL; tvi={stem}.TVI; index=index.html; bundle=/site.TOL\n"
@@ -168,10 +168,10 @@ def test_mistakes_have_file_line_and_column(site: Path) -> None:
     build(make_plan(site))
     (site / "kettle.html").write_text("<p>\n  <b data-vol=a>", encoding="utf-8")
     report = build(make_plan(site))
-    assert [str(complaint) for complaint in report.complaints] == ["kettle.html:2:3: region 'a' does not end"]
+    assert [str(error) for error in report.errors] == ["kettle.html:2:3: region 'a' does not end"]
     assert report.removed == ["kettle.TVI"]
     again = build(make_plan(site))
-    assert again.complaints == report.complaints
+    assert again.errors == report.errors
 
 
 def test_a_form_for_documents_with_one_stem(site: Path) -> None:

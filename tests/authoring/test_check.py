@@ -14,7 +14,7 @@ from tests.authoring.conftest import files_of
 
 
 def _check(site: Path) -> list[str]:
-    return [str(complaint) for complaint in check(make_plan(site))]
+    return [str(error) for error in check(make_plan(site))]
 
 
 def test_a_site_that_was_built_fits(site: Path) -> None:

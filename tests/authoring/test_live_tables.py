@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.authoring.live_answers import read_answer
-from parcahyd.authoring.live_tables import LiveTables
-from parcahyd.authoring.table_cache import TableCache, TablePair
+from parcahyd.authoring.live_tables import LiveTables, TableCache, TablePair
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3000))), st.integers(0, 8000))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.authoring.author_plan import make_plan
-from parcahyd.authoring.robots_line import declared
+from parcahyd.authoring.author_plan import declared, make_plan
 
 PLAN = make_plan(Path("site"))
 LINE = PLAN.robots_line.encode()
