@@ -1,4 +1,4 @@
-"""docs/life-of-a-url.md, drawn from the tables of `core/life_cycle.py`: `python -m parcahyd.cli.life_cycle_page` prints it."""
+"""Draws docs/life-of-a-url.md from the tables of `core/life_cycle.py`: `python -m parcahyd.cli.life_cycle_page` prints it."""
 
 from __future__ import annotations
 
@@ -39,30 +39,39 @@ def _states() -> Iterator[str]:
 
 
 def _drawing() -> Iterator[str]:
-    yield from ("## The drawing", "", "```mermaid", "stateDiagram-v2", f"    [*] --> {State.KNOWN.word}")
-    for state in State:
+    yield from ("## The drawing", "", "```mermaid", "stateDiagram-v2")
+    for state, moves in MOVES.items():
         events_to: dict[State, list[str]] = {}
         for event in Event:
-            if event in MOVES[state]:
-                events_to.setdefault(MOVES[state][event], []).append(_name(event))
+            if event in moves:
+                events_to.setdefault(moves[event], []).append(_name(event))
         for target, events in events_to.items():
-            yield f"    {state.word} --> {target.word}: {', '.join(events)}"
+            yield f"    {'[*]' if state is None else state.word} --> {target.word}: {', '.join(events)}"
     yield "```"
 
 
 def _moves() -> Iterator[str]:
-    yield from ("## Moves", "", "A dash means that the event cannot happen in that state.", "")
+    yield from (
+        "## Moves",
+        "",
+        "The program looks up every change of a state in this table. A dash means that the event cannot happen there. *New* is",
+        "a URL that is not in the database: it may be answered before a document names it, because a table of links named it,",
+        "or because it is a member of an archive.",
+        "",
+    )
     rows = (
         (
             f"**{_name(event)}**: {event.value}",
-            *(f"`{MOVES[state][event].word}`" if event in MOVES[state] else "-" for state in State),
+            *(f"`{moves[event].word}`" if event in moves else "-" for moves in MOVES.values()),
         )
         for event in Event
     )
-    yield from _table(("event", *(f"from `{state.word}`" for state in State)), rows)
+    heading = ("*new*" if state is None else f"from `{state.word}`" for state in MOVES)
+    yield from _table(("event", *heading), rows)
     yield from (
         "",
-        "A stored URL keeps its document through every later failure: `failed` and `gone` say how the last visit went.",
+        "A stored URL keeps its document through every later failure: `failed` and `gone` say how the last visit went. So a",
+        "`known` URL can be confirmed, too: it was stored, then refused, and got a second look.",
     )
 
 

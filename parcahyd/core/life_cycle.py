@@ -1,5 +1,10 @@
 """The life of a URL: five states, the moves between them, and the reasons, each in one table.
 
+`MOVES` is the machine: code names an event, and `after` looks up the state that it leads to. No other module chooses a state
+(tests/architecture/test_states.py). For one URL, `after(event, state)` is called when the event happens. A statement that moves
+many rows at once has its state looked up when its module is imported, from the states that its WHERE clause lets through: a
+statement that the table does not allow cannot be loaded.
+
 `docs/life-of-a-url.md` is drawn from these tables (`python -m parcahyd.cli.life_cycle_page` prints it).
 """
 
@@ -7,7 +12,7 @@ from __future__ import annotations
 
 from enum import Enum, IntEnum
 
-__all__ = ["MOVES", "REASONS_OF", "SETTINGS_OF", "Event", "Reason", "State", "move"]
+__all__ = ["MOVES", "REASONS_OF", "SETTINGS_OF", "Event", "Reason", "State", "after"]
 
 
 class State(IntEnum):
@@ -27,6 +32,7 @@ class State(IntEnum):
 class Event(Enum):
     """What can happen to a URL."""
 
+    SEEN = "a link, a sitemap, a redirect or the user named it for the first time"
     DOCUMENT = "a document was received"
     UNCHANGED = "the server or the bytes say that nothing changed"
     REDIRECT = "the server pointed to another URL"
@@ -34,7 +40,7 @@ class Event(Enum):
     LAST_FAILURE = "a request failed and was the last try"
     MISSING = "the server says that there is no such document"
     REFUSAL = "a rule of ours forbids the request"
-    SECOND_LOOK = "a rule or its settings changed, or the user asked again"
+    SECOND_LOOK = "a rule or its settings changed, it was seen nearer to a seed, or the user asked again"
 
 
 class Reason(Enum):
@@ -111,10 +117,13 @@ _ANSWERS = {
     Event.REFUSAL: State.REFUSED,
 }
 
-# A stored URL keeps its document through every later failure: `failed` and `gone` say how the last visit went.
-MOVES: dict[State, dict[Event, State]] = {
-    State.KNOWN: _ANSWERS,
-    State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.STORED},
+# None stands for a URL that is not in the database. It may be answered before a document names it: a table of links named it,
+# or it is a member of an archive. A stored URL keeps its document through every later failure: `failed` and `gone` say how the
+# last visit went. So a known URL may be confirmed as well: it was stored, then refused, and got a second look.
+MOVES: dict[State | None, dict[Event, State]] = {
+    None: {Event.SEEN: State.KNOWN, **_ANSWERS},
+    State.KNOWN: {**_ANSWERS, Event.UNCHANGED: State.STORED},
+    State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED},
     State.FAILED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.REFUSED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.GONE: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
@@ -196,6 +205,15 @@ SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
 }
 
 
-def move(state: State, event: Event) -> State:
-    """The state after the event; KeyError means that the event cannot happen there, which is a bug."""
-    return MOVES[state][event]
+def after(event: Event, *states: State | None) -> State:
+    """The state that the event leads to from each of these states; without any, from every state in which it can happen.
+
+    ValueError is a bug of the caller: the event cannot happen in one of the states, or it leads from them to different ones.
+    """
+    befores = states or [state for state, moves in MOVES.items() if event in moves]
+    targets = {MOVES[before].get(event) for before in befores}
+    target = targets.pop()
+    if target is None or targets:
+        names = ", ".join("none" if before is None else before.word for before in befores)
+        raise ValueError(f"{event.name} does not lead from {names} to one state")
+    return target

@@ -7,7 +7,7 @@ addresses that have not expired are kept, but the policy is asked every time: it
 from __future__ import annotations
 
 from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.life_cycle import Event, Reason, State, after
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.records import BadRecord, DueUrl, Pair, ResolvedPair, VisitOver
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -49,7 +49,7 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
     """The records of a visit that cannot take place because its host has no address that may be visited."""
     pair, reason = resolved.pair, Reason.of(resolved.reason)
     if reason is Reason.ADDRESS:
-        bad = [_bad(pair, url, State.REFUSED, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
+        bad = [_bad(pair, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
         if not pair.errands:
             return bad, _over(pair, now, pair.failures, now, "")
         # Somebody's robots.txt is to be fetched there: it would be tried without a pause until that site gives up.
@@ -61,17 +61,17 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
         tries = url.tries + 1
         if schedule.is_last_try(tries):
             detail = f"{reason.word}: {resolved.detail}"
-            bad.append(_bad(pair, url, State.GONE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
+            bad.append(_bad(pair, url, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
         else:
             bad.append(
-                _bad(pair, url, State.FAILED, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail)
+                _bad(pair, url, Event.FAILURE, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail)
             )
     failures = pair.failures + 1
     return bad, _over(pair, now, failures, schedule.spare_site(now, failures, pair.site, reason), reason.word)
 
 
 def _bad(
-    pair: Pair, url: DueUrl, state: State, reason: Reason, now: float, due_at: float, tries: int, detail: str
+    pair: Pair, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
 ) -> BadRecord:
     return BadRecord(
         visit=pair.visit,
@@ -82,7 +82,7 @@ def _bad(
         hops=url.hops,
         seed=url.seed,
         at=now,
-        state=int(state),
+        state=int(after(event, State(url.state))),
         reason=reason.word,
         due_at=due_at,
         tries=tries,

@@ -11,7 +11,7 @@ import msgspec
 
 from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailed
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.life_cycle import Event, Reason, after
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import BadRecord, ExternRecord, PageRecord, VisitOver
@@ -104,7 +104,7 @@ def _failed(page: PageRecord, now: float) -> BadRecord:
         hops=page.hops,
         seed=page.seed,
         at=now,
-        state=int(State.FAILED),
+        state=int(after(Event.FAILURE)),
         reason=Reason.STORE.word,
         due_at=now + _POISON_AGAIN,
         tries=1,

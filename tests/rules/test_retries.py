@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.core.life_cycle import REASONS_OF, Event, Reason, State, move
+from parcahyd.core.life_cycle import REASONS_OF, Event, Reason, State, after
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, failure
 
@@ -57,4 +57,4 @@ def test_every_failure_leads_to_a_state_that_may_carry_its_reason() -> None:
     results += [DownloadResult(fault=fault) for fault in DownloadFault if fault is not DownloadFault.CANCELLED]
     for found in [BAD_REDIRECT, *map(failure, results)]:
         if found is not None:
-            assert found.reason in REASONS_OF[move(State.KNOWN, found.event)]
+            assert found.reason in REASONS_OF[after(found.event, State.KNOWN)]

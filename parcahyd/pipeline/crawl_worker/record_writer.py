@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member
-from parcahyd.core.life_cycle import Event, Reason, State, move
+from parcahyd.core.life_cycle import Event, Reason, State, after
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import (
@@ -229,7 +229,7 @@ class RecordWriter:
                 hops=item.hops,
                 seed=item.seed,
                 at=now,
-                state=int(move(State(item.state), event)),
+                state=int(after(event, State(item.state))),
                 reason=reason.word,
                 due_at=due_at,
                 tries=tries,

@@ -18,7 +18,6 @@ from parcahyd.rules.url_patterns import UrlPatterns
 
 __all__ = ["UrlFilter"]
 
-_STORED = int(State.STORED)
 _ALL_OBSERVED = 32
 _ONE_IN = 16
 
@@ -52,7 +51,7 @@ class UrlFilter:
         """The URLs that came with the set, each with the reason why today's settings refuse it, or None."""
         for url in urls:
             reason = self._guards.look_at(url.path)
-            if url.seed or url.state == _STORED:
+            if url.seed or url.state == State.STORED:
                 reason = None
             if self._patterns is not None and not url.seed and not self._patterns.admits(self._origin + url.path):
                 reason = Reason.EXCLUDED
@@ -60,7 +59,7 @@ class UrlFilter:
 
     def judge_request(self, url: DueUrl) -> Reason | None:
         """Why a URL that was admitted is not requested now."""
-        if url.seed or url.state == _STORED:
+        if url.seed or url.state == State.STORED:
             return None
         if self._has_limit and self._pages_left <= 0 and _is_new(url):
             return Reason.SITE_PAGES
@@ -103,4 +102,4 @@ class UrlFilter:
 
 def _is_new(url: DueUrl) -> bool:
     """Whether the site has no page of this URL yet."""
-    return url.state != _STORED and not (url.etag or url.modified)
+    return url.state != State.STORED and not (url.etag or url.modified)

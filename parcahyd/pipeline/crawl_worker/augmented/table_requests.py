@@ -40,7 +40,6 @@ _ONE_IN = 16
 """So many tables of a visit are compared with their documents, and of those after one in so many."""
 _MOST_SAMPLES = 256
 """Tables that wait for the documents that they are compared with."""
-_STORED = int(State.STORED)
 _NOT_ABSENT = frozenset((401, 403, 408, 425, 429))
 _PLAIN_FILES = ("text/plain", "text/vnd.augment", "application/octet-stream")
 
@@ -129,7 +128,7 @@ class TableRequests:
             path = self._files.pop(0)
             if self._allows(path):
                 return PlannedRequest(RequestKind.TOL, path, table=TableRequest(), max_bytes=_MAX_FILE)
-        if self._eager == "never" or local_q.first.state == _STORED:
+        if self._eager == "never" or local_q.first.state == State.STORED:
             return None  # What is stored has its links in the database.
         if self._eager == "always":
             return self._bundle_request(MAX_BUNDLE, now)
@@ -174,7 +173,7 @@ class TableRequests:
         return None
 
     def _table_request(self, page: DueUrl, now: float) -> PlannedRequest | None:
-        if page.state == _STORED or page.key in self._asked_tables:
+        if page.state == State.STORED or page.key in self._asked_tables:
             return None
         found = self._offers.tol_of(page.path, now)
         if found is None or any(known.covers(self._origin + page.path) for known in self._bundled):
