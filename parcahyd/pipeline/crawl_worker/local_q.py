@@ -1,4 +1,4 @@
-"""LocalQ: the URLs of its site that a visit is to ask for, bounded by the worker's `Room`.
+"""LocalQ: the URLs of its site that a visit has to request, bounded by the worker's `Room`.
 
 Filled with what came in the set and with what documents, sitemaps and tables link to; emptied by the visit. What finds no room
 stays `known` in the database, or becomes known with the document that links to it, and comes with a later visit.

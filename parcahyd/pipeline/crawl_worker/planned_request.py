@@ -1,4 +1,4 @@
-"""A planned request: what a visit asks for, and what is needed to understand the answer."""
+"""A planned request: what a visit requests, and what is needed to understand the answer."""
 
 from __future__ import annotations
 

@@ -390,7 +390,7 @@ def _after(held: Held, table: _InHand) -> TableFact:
 
 
 def _is_too_large(table: _InHand, document: bytes) -> bool:
-    """Whether the table is larger than half the compressed document, of which no more is compressed than tells that."""
+    """Whether the table is larger than half the compressed document, of which no more is compressed than needed for that."""
     packer = zlib.compressobj(1)
     size = 0
     for begin in range(0, len(document), _PIECE):

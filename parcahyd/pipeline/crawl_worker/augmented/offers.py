@@ -1,4 +1,4 @@
-"""What a site offers in the way of tables: who said so, for which documents it holds, and what is believed to be missing.
+"""Which tables a site offers: who declared them, for which documents, and which are believed to be missing.
 
 robots.txt and `/.well-known/augment` speak for the whole site, a page or another file for its own directory. What was learned
 outlives the visit as a `SiteOffer`; what robots.txt declares is read again with it.
@@ -30,14 +30,14 @@ ABSENT_DIRECTORY = 86_400.0
 """The same for the tables of one directory, and for a site's tables of variable information."""
 _BARRED = 7 * 86_400.0
 _MISSES = 3
-"""Tables in a row that were not there, and nobody asks for more of them."""
+"""After so many tables in a row that were not there, no more of them are requested."""
 _STRIKES = 3
 _FEWEST_LINKS = 50
 _MOST_PHANTOMS = 0.2
 _REMEMBERED_LINKS = 10_000
 """Counts of links are halved beyond this, so that what a site did long ago fades away."""
 _BESIDE = Declaration("/", f"{STEM}.TOL")
-"""The paper's form, for those who ask without being told to."""
+"""The form of the paper, for `Probe = "blind"`."""
 
 
 class Offers:
@@ -101,14 +101,14 @@ class Offers:
         return True
 
     def bundles(self, now: float) -> Iterator[tuple[str, Declaration]]:
-        """The paths of the bundles that may be asked for, and the declarations that name them."""
+        """The paths of the bundles that may be requested, and the declarations that name them."""
         for declaration in self.declarations:
             url = declaration.bundle_of(self._origin)
             if url is not None and not self.is_absent(path := url[len(self._origin) :], now):
                 yield path, declaration
 
     def tol_of(self, path: str, now: float) -> tuple[str, Declaration] | None:
-        """Where the table of links of a document may be asked for."""
+        """The path of a document's table of links, and its declaration, if the table may be requested."""
         declaration = choose(self.declarations, self._origin + path) or (_BESIDE if self._is_blind else None)
         if declaration is None or self.is_absent(_directory(path), now) or self.is_absent(ALL_TABLES, now):
             return None
@@ -134,7 +134,7 @@ class Offers:
         return self._absent.get(path, 0.0) > now
 
     def note_absent(self, path: str, until: float) -> None:
-        """A bundle or a declaration is not there, or need not be asked for before that time."""
+        """A bundle or a declaration is not there, or is not requested again before that time."""
         if len(self._absent) >= MAX_ABSENT:
             self._absent.pop(min(self._absent, key=self._absent.__getitem__))
         self._absent[path] = until
@@ -160,7 +160,7 @@ class Offers:
             self._misses.clear()
 
     def _place_of(self, path: str) -> str:
-        """Where misses are counted together: a directory, or the whole site where nobody declared anything."""
+        """Where misses are counted together: a directory, or the whole site where nothing is declared."""
         return _directory(path) if choose(self.declarations, self._origin + path) is not None else ALL_TABLES
 
     # --- who is believed -----------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class Offers:
         return self._offer.links_barred_until > now
 
     def count_links(self, confirmed: int, phantoms: int, now: float) -> None:
-        """So many links of tables do their documents have, and so many not."""
+        """Of links of tables, the documents have so many, and have not so many."""
         confirmed += self._offer.confirmed
         phantoms += self._offer.phantoms
         until = self._offer.links_barred_until

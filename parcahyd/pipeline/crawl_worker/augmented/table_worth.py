@@ -1,7 +1,7 @@
 """Whether a table of links pays: a request that is made for it must not keep a page waiting.
 
 Links that are known before their document save time only where a connection would have nothing to do until the document
-arrives. So answers are timed, and it is counted how often a page was asked for after which LocalQ was dry.
+arrives. So answers are timed, and it is counted how often LocalQ was empty after the request of a page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHARE_DRY = 4
 _SHARE_OF_BYTES = 50
 """A table is next to nothing beside a page that is so many times as long."""
 _FEWEST_PAGES = 10
-"""By so many pages it is told how long those are that wait."""
+"""So many pages must have come before the length of those that wait is estimated."""
 _SHARE_FOR_OTHERS = 100
 """What is spent for the sake of other sites: one request and one byte in so many."""
 
@@ -55,7 +55,7 @@ class TableWorth:
         self._asked += 1
 
     def ran_dry(self) -> None:
-        """Nothing is left to ask for while a page is on its way, and most connections are idle; counted once for each page."""
+        """LocalQ is empty while a page is on its way, and most connections are idle; counted once for each page."""
         if self._dry_at != self._asked:
             self._dry_at = self._asked
             self._dry += 1
@@ -68,7 +68,7 @@ class TableWorth:
             self._best_rate = max(self._best_rate, length / seconds)
 
     def page_came(self, seconds: float, length: int, was_alone: bool) -> None:
-        """An answer was a page; no other was asked for while it was on its way if it `was_alone`."""
+        """An answer was a page; `was_alone`: no other was requested while it was on its way."""
         self._pages += 1
         self._length += (length - self._length) / self._pages
         if was_alone:
