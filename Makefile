@@ -27,7 +27,7 @@ help:
 	@echo "make lint             ruff, mypy, import contracts"
 	@echo "make check            lint and test"
 	@echo "make format           let ruff rewrite the sources"
-	@echo "make docs             write the pages, conf files and SQL that follow from the code anew"
+	@echo "make docs             write the pages and conf files that follow from the code anew"
 	@echo "make clean            remove .venv, caches and build results; crawls stay"
 
 run: $(RUNS)
@@ -67,8 +67,6 @@ docs: $(DEVELOPS)
 	$(PY) -m parcahyd.config.explaining docs > docs/settings.md
 	$(PY) -m parcahyd.config.explaining conf Map > conf/MapConf.toml
 	$(PY) -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
-	$(PY) -m parcahyd.storage.statements.compiling sqlite > parcahyd/storage/sql/sqlite.sql
-	$(PY) -m parcahyd.storage.statements.compiling postgresql > parcahyd/storage/sql/postgresql.sql
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -43,7 +43,7 @@ from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.links import read_links
 from parcahyd.runtime.channel import Channel, socket_pair
-from parcahyd.storage.packed import PackedPage
+from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import compress, compress_table, pack
 from parcahyd.storage.store import Store
 

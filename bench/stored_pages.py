@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.changing_pages import ChangingPages, Visits
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.records import DueUrl, PageRecord, Pair, UnchangedRecord, VisitOver
-from parcahyd.storage.packed import PackedPage
+from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import pack
 from parcahyd.storage.store import Store
 

@@ -14,7 +14,7 @@ from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
 from parcahyd.config.database_url import shown_database_url
-from parcahyd.storage.report_records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
+from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
 __all__ = [
     "command",

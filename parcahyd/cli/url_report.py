@@ -21,7 +21,7 @@ from parcahyd.rules.robots import Robots, product_token
 from parcahyd.rules.spelling_changes import spelling_changes
 from parcahyd.rules.traps.guards import Guards
 from parcahyd.rules.url_patterns import UrlPatterns
-from parcahyd.storage.report_records import DocumentReport, UrlStory
+from parcahyd.storage.reports.records import DocumentReport, UrlStory
 
 __all__ = [
     "REMEDIES",

@@ -18,7 +18,7 @@ from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import origin
 from parcahyd.rules.canonical_url import canonical, split
-from parcahyd.storage.report_records import UrlReport
+from parcahyd.storage.reports.records import UrlReport
 
 __all__ = ["command"]
 

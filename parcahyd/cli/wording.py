@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parcahyd.storage.report_records import FetchReport
+    from parcahyd.storage.reports.records import FetchReport
 
 __all__ = ["counts", "due", "moment", "one_line", "plain", "plural", "size", "span", "version_line"]
 

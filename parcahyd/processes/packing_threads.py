@@ -9,7 +9,7 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import ErrandRecord, PageRecord, SiteRecord, UnchangedRecord
-from parcahyd.storage.packed import PackedPage
+from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import pack_all
 
 __all__ = ["BufferedItem", "PackingThreads"]

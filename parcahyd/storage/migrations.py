@@ -1,21 +1,75 @@
 """The schema's version, and the way from an older one to this one.
 
 A new database is made at the newest version. `MIGRATIONS[n]` brings a database from version n + 1 to n + 2; all that are
-needed run in one transaction, so a database is never between two versions.
+needed run in one transaction, so a database is never between two versions. A step stays as it was released: it describes the
+tables of its time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import Connection, insert, inspect, select, update
 
 from parcahyd.core.errors import DatabaseMistake, StoreFailed
-from parcahyd.storage.migration_steps import to_version_2, to_version_3
+from parcahyd.storage.schema import metadata, schema_version
 from parcahyd.storage.writer import Writer
 
 __all__ = ["MIGRATIONS", "Migration", "check_version", "migrate"]
 
-Migration = Callable[[Writer], None]
+Migration = Callable[[Connection], None]
+
+_TYPES = {
+    "sqlite": {"moment": "DOUBLE", "bytes": "BLOB", "id": "INTEGER"},
+    "postgresql": {"moment": "DOUBLE PRECISION", "bytes": "BYTEA", "id": "BIGINT"},
+}
+
+
+def to_version_2(connection: Connection) -> None:
+    """What makes a crawl polite and correct on the real web."""
+    _add(connection, "sites", "robots_failing_since", "moment DEFAULT 0 NOT NULL")
+    _add(connection, "sites", "robots_delay", "moment DEFAULT 0 NOT NULL")
+    _add(connection, "sites", "guards", "bytes")
+    _add(connection, "urls", "confirmed_at", "moment")
+    _add(connection, "urls", "change_weight", "moment")
+    _add(connection, "urls", "change_span", "moment")
+    _add(connection, "urls", "change_restless", "moment")
+    _add(connection, "documents", "title", "TEXT DEFAULT '' NOT NULL")
+    _add(connection, "documents", "language", "TEXT DEFAULT '' NOT NULL")
+    _add(connection, "documents", "similarity", "BIGINT")
+    kinds = _TYPES[connection.dialect.name]
+    columns = f"document_id {kinds['id']} NOT NULL, content {kinds['bytes']} NOT NULL"
+    connection.exec_driver_sql(f"CREATE TABLE summaries ({columns}, PRIMARY KEY (document_id))")
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql('ALTER TABLE summaries ALTER COLUMN "content" SET STORAGE EXTERNAL')
+    _add(connection, "pauses", "reason", "TEXT DEFAULT '' NOT NULL")
+    _add(connection, "pauses", "failures", "INTEGER DEFAULT 0 NOT NULL")
+
+
+def to_version_3(connection: Connection) -> None:
+    """Documents with volatile regions; what sitemaps say of pages, and whether it is believed."""
+    _add(connection, "volatile", "id", "TEXT DEFAULT '' NOT NULL")
+    _add(connection, "volatile", "length", "BIGINT")
+    kinds = _TYPES[connection.dialect.name]
+    words = "etag TEXT DEFAULT '' NOT NULL, modified TEXT DEFAULT '' NOT NULL"
+    numbers = "refresh BIGINT DEFAULT 0 NOT NULL, merges INTEGER DEFAULT 0 NOT NULL"
+    connection.exec_driver_sql(
+        f"CREATE TABLE tvis (fetch_id {kinds['id']} NOT NULL, {words}, {numbers}, PRIMARY KEY (fetch_id))"
+    )
+    columns = f"skeleton_sha256 {kinds['bytes']} NOT NULL, content {kinds['bytes']} NOT NULL"
+    connection.exec_driver_sql(f"CREATE TABLE learned (fetch_id {kinds['id']} NOT NULL, {columns}, PRIMARY KEY (fetch_id))")
+    _add(connection, "sites", "lastmod_trust", "INTEGER DEFAULT 0 NOT NULL")
+    _add(connection, "urls", "lastmod", "moment")
+    _add(connection, "urls", "lastmod_read", "moment")
+
+
+def _add(connection: Connection, table: str, column: str, description: str) -> None:
+    """Adds a column; its type is the first word of the description, one of `_TYPES` or a word that both databases know."""
+    kind, _, rest = description.partition(" ")
+    connection.exec_driver_sql(
+        f"ALTER TABLE {table} ADD COLUMN {column} {_TYPES[connection.dialect.name].get(kind, kind)} {rest}".rstrip()
+    )
+
 
 MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3)
 
@@ -27,27 +81,24 @@ def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> Non
     """
     newest = len(migrations) + 1
     try:
-        with writer.transaction():
-            found = _version(writer.statements, writer.rows)
+        with writer.transaction() as connection:
+            found = _version(connection)
             if found is None:
-                for sql in writer.statements["migrations.create_tables"].split(";\n"):
-                    writer.run(sql)
-                writer.run(writer.statements["migrations.insert_version"], newest)
+                metadata.create_all(connection, checkfirst=False)
+                connection.execute(insert(schema_version).values(version=newest))
             else:
                 _refuse_newer(found, newest)
                 for step in migrations[found - 1 :]:
-                    step(writer)
-                writer.run(writer.statements["migrations.update_version"], newest)
+                    step(connection)
+                connection.execute(update(schema_version).values(version=newest))
     except StoreFailed as failure:
         raise DatabaseMistake(f"the database's tables could not be prepared: {failure}", "check DbUrl") from failure
 
 
-def check_version(
-    statements: Mapping[str, str], ask: Callable[[str], Sequence[Any]], migrations: Sequence[Migration] = MIGRATIONS
-) -> None:
+def check_version(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """For readers, which change nothing: the tables must be there and of this version."""
     newest = len(migrations) + 1
-    found = _version(statements, ask)
+    found = _version(connection)
     if found is None:
         raise DatabaseMistake("the database holds no crawl yet", "run `parcahyd run` first")
     _refuse_newer(found, newest)
@@ -57,20 +108,19 @@ def check_version(
         )
 
 
-def _version(statements: Mapping[str, str], ask: Callable[[str], Sequence[Any]]) -> int | None:
+def _version(connection: Connection) -> int | None:
     """The version of the tables that are there; None in an empty database."""
-    present = [name for (name,) in ask(statements["migrations.our_tables"])]
+    present = sorted(metadata.tables.keys() & inspect(connection).get_table_names())
     if not present:
         return None
-    if "schema_version" not in present:
+    if schema_version.name not in present:
         raise DatabaseMistake(
             f'the database has a table "{present[0]}" that is not a crawl\'s', "give the crawl a database of its own"
         )
-    versions = ask(statements["migrations.version"])
-    if not versions:
+    version = connection.scalar(select(schema_version.c.version))
+    if version is None:
         raise DatabaseMistake("the database's schema_version is empty", "restore it from a copy")
-    version: int = versions[0][0]
-    return version
+    return int(version)
 
 
 def _refuse_newer(found: int, newest: int) -> None:

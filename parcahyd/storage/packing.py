@@ -8,12 +8,22 @@ from typing import NamedTuple
 import msgspec
 from isal import isal_zlib
 
+from parcahyd.augment.markers import Span
+from parcahyd.augment.volatile import part_by_spans
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.brief import brief
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.similarity import NO_SIMILARITY, similarity
-from parcahyd.storage.packed import PackedPage, PackedRegion
+from parcahyd.storage.document_format import (
+    PackedPage,
+    PackedRegion,
+    Parts,
+    region_content,
+    region_spans,
+    stored_whole,
+    unpack,
+)
 
 __all__ = [
     "Glance",
@@ -23,6 +33,7 @@ __all__ = [
     "pack",
     "pack_all",
     "pack_regions",
+    "parts_of",
 ]
 
 _QUICK = 1
@@ -69,9 +80,6 @@ def pack(
 
 def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, level: int, is_eager: bool) -> PackedPage:
     """A page with regions: the whole page and where they are, or its skeleton and their contents."""
-    from parcahyd.augment.markers import Span  # Loaded where a page has regions: few crawls meet one.
-    from parcahyd.augment.volatile import part_by_spans
-
     parted = part_by_spans(body, [Span(*region) for region in page.regions])
     if is_eager:
         places = [PackedRegion(region.id, region.offset, len(region.content), b"") for region in parted.regions]
@@ -109,6 +117,23 @@ def pack_all(
     seen = [glance(page, is_brief, is_similar) for page in pages]
     pages.reverse()
     return [pack(pages.pop(), level, keep_links, one, is_eager) for one in seen]
+
+
+def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], level: int) -> Parts:
+    """The skeleton and the regions of a version; Damaged where they cannot be told."""
+    if not regions:
+        return Parts(packed, length, ())
+    if not stored_whole(regions):
+        unpacked = [(region.id, region.offset, region_content(region, length)) for region in regions]
+        return Parts(packed, length, tuple(unpacked))
+    document = unpack(packed, length)
+    pieces, found, done = [], [], 0
+    for region, (begin, end) in zip(regions, region_spans(regions, length), strict=True):
+        pieces.append(document[done:begin])
+        found.append((region.id, region.offset, document[begin:end]))
+        done = end
+    skeleton = b"".join([*pieces, document[done:]])
+    return Parts(compress(skeleton, level), len(skeleton), tuple(found))
 
 
 def compress(content: bytes, level: int) -> bytes:

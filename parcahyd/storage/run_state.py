@@ -8,9 +8,9 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.schedule import Revisits
 
-__all__ = ["MOST_TOLD", "RunState"]
+__all__ = ["MOST_REMEMBERED", "RunState"]
 
-MOST_TOLD = 200_000
+MOST_REMEMBERED = 200_000
 """Links that are remembered because they will be told once more. What is forgotten is only looked at again."""
 
 _VISITS_OF_A_RUN = 2**32
@@ -33,13 +33,13 @@ class RunState:
         """Open visits whose address did not answer."""
         self.fruitful: set[int] = set()
         """Open visits that brought something."""
-        self._told: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
+        self._already_stored: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
         """By open visit: links to other sites, with their depth, that are stored and will come again. A page's links come
         twice, by themselves and with the page; either may be stored first.
 
         Those that a bundle told of are in no page as they are here, and stay until there is no more room.
         """
-        self._links_told = 0
+        self._links_stored = 0
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
@@ -50,7 +50,7 @@ class RunState:
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()
-        self._forget_told()
+        self._forget_stored()
         self._given = 0
 
     def new_visit(self) -> int:
@@ -58,33 +58,33 @@ class RunState:
         self._given += 1
         return self.run * _VISITS_OF_A_RUN + self._given
 
-    def is_told(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
+    def is_already_stored(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
         """Whether these links to other sites are stored already, so that nothing of them is left to do."""
-        return not urls or (depth, urls) in self._told.get(visit, ())
+        return not urls or (depth, urls) in self._already_stored.get(visit, ())
 
-    def told(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
+    def note_stored(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
         """Notes that links to other sites are stored, and forgets them when they were told for the second time."""
         if not urls:
             return
-        if self.is_told(visit, depth, urls):
-            self._told[visit].remove((depth, urls))
-            self._links_told -= len(urls)
+        if self.is_already_stored(visit, depth, urls):
+            self._already_stored[visit].remove((depth, urls))
+            self._links_stored -= len(urls)
             return
-        if self._links_told + len(urls) > MOST_TOLD:
-            self._forget_told()
-        self._told.setdefault(visit, set()).add((depth, urls))
-        self._links_told += len(urls)
+        if self._links_stored + len(urls) > MOST_REMEMBERED:
+            self._forget_stored()
+        self._already_stored.setdefault(visit, set()).add((depth, urls))
+        self._links_stored += len(urls)
 
-    def _forget_told(self) -> None:
-        self._told.clear()
-        self._links_told = 0
+    def _forget_stored(self) -> None:
+        self._already_stored.clear()
+        self._links_stored = 0
 
     def close(self, visits: Iterable[int]) -> None:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
             self.fruitful.discard(visit)
-            self._links_told -= sum(len(urls) for _, urls in self._told.pop(visit, ()))
+            self._links_stored -= sum(len(urls) for _, urls in self._already_stored.pop(visit, ()))
 
     @property
     def max_depth(self) -> int:

@@ -7,9 +7,8 @@ tried again. Times are handed in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
 
@@ -32,21 +31,17 @@ from parcahyd.core.records import (
 from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.canonical_url import key_of as usual_key_of
 from parcahyd.rules.parameters import Canon
-from parcahyd.storage.bad_batch import BadBatch
-from parcahyd.storage.errand_rows import ErrandRows
-from parcahyd.storage.leases import Leases
+from parcahyd.storage.connection import Database, open_database
+from parcahyd.storage.document_format import PackedPage
+from parcahyd.storage.frontier import Leases
 from parcahyd.storage.migrations import migrate
-from parcahyd.storage.opening import Database, database_of
-from parcahyd.storage.packed import PackedPage
-from parcahyd.storage.run_rows import RunRows
+from parcahyd.storage.pages import PageRows
+from parcahyd.storage.robots import ErrandRows
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.seed_rows import SeedRows
-from parcahyd.storage.site_rows import SiteRows
-from parcahyd.storage.url_rows import UrlRows
+from parcahyd.storage.runs import RunRows
+from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.urls import BadUrlRows, SeedRows, UrlRows
 from parcahyd.storage.writer import Writer
-
-if TYPE_CHECKING:
-    from parcahyd.storage.page_batch import PageBatch
 
 __all__ = ["RunStart", "Store"]
 
@@ -71,21 +66,16 @@ class Store:
         self._sites = SiteRows(self._writer, self._state)
         self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
-        self._bad = BadBatch(self._writer, self._sites, self._urls)
+        self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds)
+        self._bad = BadUrlRows(self._writer, self._sites, self._urls)
         self._errands = ErrandRows(self._writer, self._state, self._sites)
         self._leases = Leases(self._writer, self._state, self._sites, self._errands)
         self._runs = RunRows(self._writer, self._state, self._sites)
 
-    @cached_property
-    def _pages(self) -> PageBatch:
-        from parcahyd.storage.page_batch import PageBatch  # Loaded with the first page, not before the first request.
-
-        return PageBatch(self._writer, self._state, self._sites, self._urls, self._seeds)
-
     @classmethod
     def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:
         """Opens the database of that URL; one that cannot be opened is a DatabaseMistake with a remedy."""
-        return cls(database_of(url, create=create), key_of)
+        return cls(open_database(url, create=create), key_of)
 
     def close(self) -> None:
         self._writer.close()
@@ -102,7 +92,7 @@ class Store:
 
     def claim(self, wait: float = 10.0) -> None:
         """Makes this store the only writer of its database, waiting so many seconds for another run to end, else CrawlBusy."""
-        self._writer.claim(wait)
+        self._writer.lock(wait)
 
     # --- runs -----------------------------------------------------------------------------------------------------------
 
@@ -210,21 +200,21 @@ class Store:
         state = self._state
         current = [record for record in batch if record.visit in state.visits]
         written = Written(late=len(batch) - len(current))
-        new = [record for record in current if not state.is_told(record.visit, record.depth, record.urls)]
+        new = [record for record in current if not state.is_already_stored(record.visit, record.depth, record.urls)]
         if new:
             self._see_extern(new, written, now)
         for record in current:
-            state.told(record.visit, record.depth, record.urls)
+            state.note_stored(record.visit, record.depth, record.urls)
         return written
 
     def _see_extern(self, records: Sequence[ExternRecord], written: Written, now: float) -> None:
-        self._sites.take_woken()  # What others woke, they told.
+        self._sites.take_new_work()  # What others woke, they told.
         with self._writer.transaction():
             seen = [(url, record.depth, 0, False, "") for record in records for url in record.urls]
-            sightings = self._urls.sightings(seen)
-            ledger = self._urls.look_up({sighting[:2] for sighting in sightings})
-            written.found = self._urls.see(ledger, sightings, now)
-        written.woken = self._sites.take_woken()
+            seen_urls = self._urls.seen_of(seen)
+            lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
+            written.found = self._urls.insert_seen(lookup, seen_urls, now)
+        written.woken = self._sites.take_new_work()
 
     def store_documents(self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | ErrandRecord], now: float) -> Written:
         """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
@@ -232,19 +222,19 @@ class Store:
         written = Written(late=len(batch) - len(current))
         pages = [record for record in current if isinstance(record, PackedPage)]
         unchanged = [record for record in current if isinstance(record, UnchangedRecord)]
-        self._sites.take_woken()
+        self._sites.take_new_work()
         with self._writer.transaction():
             self._pages.write(pages, now, written)
             self._pages.confirm(unchanged, written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
         self._pages.committed()
-        written.woken = self._sites.take_woken()
+        written.woken = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)
-            self._state.told(page.visit, page.depth + 1, page.external)
+            self._state.note_stored(page.visit, page.depth + 1, page.external)
         return written
 
     def store_bad(self, batch: Sequence[BadRecord], now: float) -> Written:  # noqa: ARG002 (every batch has its time)

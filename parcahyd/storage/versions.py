@@ -1,70 +1,239 @@
-"""Stored versions as readers see them: whole, and compared with each other."""
+"""The rows of `volatile`, `tvis` and `learned`: what goes with a version, its parts, and what a visit gets of it.
+
+A page without regions, table or anything learned has none of them and costs nothing here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+import msgspec
+from sqlalchemy import delete, func, insert, select
 
-from parcahyd.storage.packed import Damaged, PackedRegion, unpack
-from parcahyd.storage.parts import parts_of, stored_whole, whole_of
-from parcahyd.storage.report_records import FetchReport
-from parcahyd.storage.tables import documents, volatile
+from parcahyd.core.life_cycle import State
+from parcahyd.core.records import DueUrl, Held, Pair, TableFact
+from parcahyd.storage.document_format import Damaged, PackedRegion
+from parcahyd.storage.expressions import MOST, same, updating
+from parcahyd.storage.packing import parts_of
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import documents, fetches, learned, tvis, urls, volatile
+from parcahyd.storage.values import numbers, pairs, validator
+from parcahyd.storage.writer import Writer
 
-__all__ = ["version_reports", "whole"]
+__all__ = ["LEASE_BYTES", "PAIR_BYTES", "Lesson", "Version", "VersionRows", "VersionsForVisit"]
 
+PAIR_BYTES = 2 * 1024 * 1024
+"""Of skeletons (compressed) and regions that go with one pair; URLs beyond are left to the site's next visit."""
+LEASE_BYTES = 16 * 1024 * 1024
+"""The same for the pairs that are given out together; beyond, conditional requests serve."""
 
-def whole(connection: Connection, fetch: int, packed: bytes, length: int) -> bytes:
-    """The bytes that a fetch brought: the skeleton with its volatile regions put back. Damaged if they cannot be."""
-    return whole_of(packed, length, _regions(connection, fetch))
-
-
-def version_reports(connection: Connection, history: Sequence[Any]) -> Iterator[FetchReport]:
-    """The versions of a URL, newest first, from their rows in that order."""
-    regions = {row.id: _regions(connection, row.id) for row in history}
-    only = {
-        newer.id: _differ_in_regions(connection, newer, regions[newer.id], older, regions[older.id])
-        for newer, older in pairwise(history)
-    }
-    for row in history:
-        yield FetchReport(
-            at=row.at,
-            status=row.status,
-            address=row.address,
-            redirect=row.redirect,
-            sha256=None if row.sha256 is None else row.sha256.hex(),
-            length=row.length,
-            regions=sum(1 for region in regions[row.id] if region.id),
-            only_regions=only.get(row.id, False),
-        )
+_STORED = int(State.STORED)
 
 
-def _regions(connection: Connection, fetch: int) -> list[PackedRegion]:
-    columns = select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
-    ordered = columns.where(volatile.c.fetch_id == fetch).order_by(volatile.c.offset, volatile.c.region)
-    return [PackedRegion(*row) for row in connection.execute(ordered)]
+class Version(NamedTuple):
+    """A fetch, as far as the next one is compared with it."""
+
+    id: int
+    redirect: str | None
+    sha256: bytes | None
+    """Of the whole, as the length."""
+    length: int | None
+    document_id: int | None
+    tvi: int | None
+    """Not None where it is refreshed by a table of variable information."""
+    skeleton_sha256: bytes | None
+    """Of the skeleton that was learned; None where nothing was."""
+    learned: bytes | None
 
 
-def _differ_in_regions(
-    connection: Connection, newer: Any, its_regions: list[PackedRegion], older: Any, other_regions: list[PackedRegion]
-) -> bool:
-    """Whether two versions have the same skeleton, and regions with names in it."""
-    if not all(region.id for region in (*its_regions, *other_regions)) or not its_regions or not other_regions:
-        return False
-    if not stored_whole(its_regions) and not stored_whole(other_regions):
-        return bool(newer.document_id == older.document_id)
-    return _skeleton(connection, newer, its_regions) == _skeleton(connection, older, other_regions)
+class Lesson(NamedTuple):
+    """What is known of how a page changes, for a row of `learned`."""
+
+    skeleton_sha256: bytes
+    content: bytes
+    """Empty: nothing, and no row."""
 
 
-def _skeleton(connection: Connection, row: Any, regions: list[PackedRegion]) -> bytes | None:
-    columns = select(documents.c.body, documents.c.length).where(documents.c.id == row.document_id)
-    document = connection.execute(columns).first()
-    if document is None:
-        return None
-    try:
-        parts = parts_of(document.body, document.length, regions, 1)
-        return unpack(parts.packed, parts.length)
-    except Damaged:
-        return None
+_LESSON = (learned.c.skeleton_sha256, learned.c.content)
+_VERSIONS = (
+    select(
+        *(fetches.c.id, fetches.c.redirect, fetches.c.sha256, fetches.c.length, fetches.c.document_id),
+        *(tvis.c.fetch_id.label("tvi"), *_LESSON),
+    )
+    .join(tvis, tvis.c.fetch_id == fetches.c.id, isouter=True)
+    .join(learned, learned.c.fetch_id == fetches.c.id, isouter=True)
+    .where(fetches.c.id.in_(numbers("ids")))
+)
+_LEARNED = (
+    select(learned.c.fetch_id, fetches.c.document_id, fetches.c.length, *_LESSON)
+    .join(fetches, fetches.c.id == learned.c.fetch_id)
+    .where(learned.c.fetch_id.in_(numbers("ids")))
+)
+_DOCUMENT = select(documents.c.body, documents.c.length).where(*same(documents, "id"))
+_REGIONS = (
+    select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
+    .where(*same(volatile, "fetch_id"))
+    .order_by(volatile.c.region)
+)
+_USERS = select(fetches.c.id).where(*same(fetches, "document_id")).limit(MOST)
+_MOVE = updating(fetches, ("id",), "document_id")
+_INSERT_VOLATILE, _INSERT_TVI, _INSERT_LEARNED = insert(volatile), insert(tvis), insert(learned)
+_DELETE_VOLATILE = delete(volatile).where(*same(volatile, "fetch_id"))
+_DELETE_TVI = delete(tvis).where(*same(tvis, "fetch_id"))
+_DELETE_LEARNED = delete(learned).where(*same(learned, "fetch_id"))
+
+
+class VersionRows:
+    """Reads and writes what goes with fetches; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    # --- reading --------------------------------------------------------------------------------------------------------
+
+    def of(self, fetch_ids: Collection[int]) -> dict[int, Version]:
+        """The versions by their fetches, in one query; none where no fetch is asked for, as in a first crawl."""
+        if not fetch_ids:
+            return {}
+        rows = self._writer.rows(_VERSIONS, ids=self._writer.lists.bind(list(fetch_ids)))
+        return {row[0]: Version._make(row) for row in rows}
+
+    def learned(self, fetch_ids: Collection[int]) -> list[tuple[int, int, int, bytes, bytes]]:
+        """Of those fetches of which something was learned: fetch, document, length of the whole, and the lesson."""
+        return self._writer.rows(_LEARNED, ids=self._writer.lists.bind(list(fetch_ids))) if fetch_ids else []
+
+    def packed(self, document: int) -> tuple[bytes, int]:
+        """The bytes of a document as they are stored, and their length unpacked."""
+        for body, length in self._writer.rows(_DOCUMENT, id=document):
+            return body, length
+        raise Damaged("it is not there")
+
+    def regions(self, fetch: int) -> list[PackedRegion]:
+        """The regions of a version, ascending."""
+        return [PackedRegion._make(row) for row in self._writer.rows(_REGIONS, fetch_id=fetch)]
+
+    def is_alone(self, document: int) -> bool:
+        """Whether one fetch, and no other, refers to a document."""
+        return len(self._writer.rows(_USERS, document_id=document, most=2)) == 1
+
+    # --- writing --------------------------------------------------------------------------------------------------------
+
+    def add_regions(self, regions: Mapping[int, Sequence[PackedRegion]]) -> None:
+        """Regions by the fetch that brought them."""
+        rows = [
+            {
+                "fetch_id": fetch,
+                "region": number,
+                "offset": region.offset,
+                "content": region.packed,
+                "id": region.id,
+                "length": region.length,
+            }
+            for fetch, its_regions in regions.items()
+            for number, region in enumerate(its_regions, 1)
+        ]
+        self._writer.many(_INSERT_VOLATILE, rows)
+
+    def repack(self, versions: Mapping[int, tuple[int, Sequence[PackedRegion]]]) -> None:
+        """Lets fetches have what they brought as other documents and regions; the bytes must be the same."""
+        if versions:
+            self._writer.many(_DELETE_VOLATILE, [{"fetch_id": fetch} for fetch in versions])
+            self._writer.many(_MOVE, [{"id": fetch, "document_id": document} for fetch, (document, _) in versions.items()])
+            self.add_regions({fetch: regions for fetch, (_, regions) in versions.items()})
+
+    def set_tables(self, facts: Mapping[int, TableFact | None]) -> None:
+        """The tables that fetches are refreshed by; None: by none any more."""
+        if facts:
+            self._writer.many(_DELETE_TVI, [{"fetch_id": fetch} for fetch in facts])
+            rows = [
+                {
+                    "fetch_id": fetch,
+                    "etag": validator(fact.etag),
+                    "modified": validator(fact.modified),
+                    "refresh": fact.refresh,
+                    "merges": fact.merges,
+                }
+                for fetch, fact in facts.items()
+                if fact is not None
+            ]
+            self._writer.many(_INSERT_TVI, rows)
+
+    def set_learned(self, lessons: Mapping[int, Lesson]) -> None:
+        if lessons:
+            self._writer.many(_DELETE_LEARNED, [{"fetch_id": fetch} for fetch in lessons])
+            rows = [{"fetch_id": fetch, **lesson._asdict()} for fetch, lesson in lessons.items() if lesson.content]
+            self._writer.many(_INSERT_LEARNED, rows)
+
+
+# --- what a visit gets --------------------------------------------------------------------------------------------------
+
+_PAIR = pairs()
+_WITH_TABLE = (
+    select(
+        *(urls.c.site_id, urls.c.key, urls.c.fetch_id, urls.c.document_id, fetches.c.sha256),
+        *(func.length(documents.c.body).label("size"), documents.c.media_type, documents.c.charset, fetches.c.headers),
+        *(tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges),
+    )
+    .join_from(_PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key))
+    .join(tvis, tvis.c.fetch_id == urls.c.fetch_id)
+    .join(fetches, fetches.c.id == urls.c.fetch_id)
+    .join(documents, documents.c.id == urls.c.document_id)
+)
+
+
+class VersionsForVisit:
+    """Reads versions that have a table; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState) -> None:
+        self._writer = writer
+        self._state = state
+        self._versions = VersionRows(writer)
+
+    def give(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """The pairs, with what is held of the stored documents that have a table; one query where there is none."""
+        places = [(pair.site, url.key) for pair in pairs for url in pair.urls if url.state == _STORED]
+        if not places:
+            return list(pairs)
+        found = {row[:2]: row[2:] for row in self._writer.rows(_WITH_TABLE, **self._writer.lists.pairs(places))}
+        if not found:
+            return list(pairs)
+        left = LEASE_BYTES
+        given = []
+        for pair in pairs:
+            urls, used = self._held_of(pair, found, min(left, PAIR_BYTES))
+            left -= used
+            if self._state.allowance is not None:
+                self._state.allowance.spend(len(urls) - len(pair.urls))
+            given.append(msgspec.structs.replace(pair, urls=urls) if used else pair)
+        return given
+
+    def _held_of(self, pair: Pair, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
+        """The pair's URLs, and how many bytes are held. What finds no room stays due, unless it is the first: then none has."""
+        urls = []
+        used = 0
+        for url in pair.urls:
+            row = found.get((pair.site, url.key)) if url.state == _STORED else None
+            is_small = row is not None and used + row[3] <= most
+            held = self._held(row) if is_small else None
+            if held is not None and used + _size(held) <= most:
+                used += _size(held)
+                urls.append(msgspec.structs.replace(url, held=held))
+            elif row is None or not used or (is_small and held is None):
+                urls.append(url)
+        return tuple(urls), used
+
+    def _held(self, row: Any) -> Held | None:
+        fetch, document, sha256, _, media_type, charset, headers, *fact = row
+        try:
+            packed, length = self._versions.packed(document)
+            parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.work.CompressionLevel)
+        except Damaged:  # The whole document will do; `verify` says what is wrong.
+            return None
+        kind = (media_type, charset, bytes(headers))
+        return Held(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
+
+
+def _size(held: Held) -> int:
+    """What it weighs in a message, roughly."""
+    return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

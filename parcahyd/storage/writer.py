@@ -1,38 +1,59 @@
 """The one connection that writes, and what everything that uses it shares.
 
-A transaction either happens or leaves no trace: when it fails, whatever was learned in it (ids given out, sites looked up,
+A transaction either happens or leaves no trace: when it fails, what was learned in it (ids given out, sites looked up,
 the scope) is forgotten too, so that the next try starts from what the database holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Dialect, Executable, Table, func, select
+from sqlalchemy.exc import DBAPIError
 
 from parcahyd.core.errors import StoreFailed
-from parcahyd.storage.claim import claim, claim_again
-from parcahyd.storage.opening import Connection, Cursor, Database, first_line
-from parcahyd.storage.sql_texts import sql_texts
-from parcahyd.storage.value_lists import value_lists
+from parcahyd.storage.connection import Database, first_line
+from parcahyd.storage.postgres_lock import take_lock, take_lock_again
+from parcahyd.storage.schema import metadata
+from parcahyd.storage.values import value_lists
 
-__all__ = ["Writer"]
+__all__ = ["Writer", "compiled"]
+
+Row = Mapping[str, Any]
+"""The parameters of a statement by name."""
+
+# The drivers raise the last two themselves, for values that no column can hold.
+_FAILURES = (DBAPIError, OverflowError, UnicodeError)
+
+_LAST_IDS = {name: select(func.max(table.c.id)) for name, table in metadata.tables.items() if "id" in table.c}
+
+
+class _Compiled(NamedTuple):
+    """A statement as the driver takes it."""
+
+    text: str
+    bind: Callable[[Row], tuple[Any, ...]]
+    """The values of a row in the order of their places in the text; a name that is missing is a KeyError."""
 
 
 class Writer:
-    """Runs statements and transactions on one connection, from one thread. A connection that was lost is made anew."""
+    """Runs statements and transactions on one connection, from one thread. A connection that was lost is made anew.
+
+    A statement is a Core expression, written as a constant beside the code that runs it. It is compiled when it first runs,
+    once for as long as the writer is open. SQLAlchemy's own way, `Connection.execute`, asks for the types of every value of
+    every row again: that costs 5 µs a row, which is more than SQLite needs to write it.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.kind = database.kind
-        self.statements = sql_texts(database.kind)
-        """Their texts by name; `storage.statements` has the order of their parameters."""
         self.lists = value_lists(database.kind)
-        # The drivers raise the last two themselves, for values that no column can hold.
-        self._failures = (database.failures, OverflowError, UnicodeError)
-        self._connection: Connection | None = database.open()
-        self._cursor: Cursor = self._connection.cursor()
-        self._is_claimed = False
+        self._compiled: dict[Executable, _Compiled] = {}
+        self._connection: Connection | None = database.connect()
+        self._is_locked = False
         self._next_ids: dict[str, int] = {}
         self._forgetful: list[Callable[[], None]] = [self._next_ids.clear]
 
@@ -40,28 +61,29 @@ class Writer:
         """Registers what must be forgotten when a transaction fails."""
         self._forgetful.append(forget)
 
+    # --- transactions ---------------------------------------------------------------------------------------------------
+
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[Connection]:
         """One transaction; a database that does not take it is StoreFailed, and everything is as before."""
         try:
             connection = self._connected()
-            self._cursor.execute(self._database.begin)
-            yield
+            connection.begin()
+            yield connection
             connection.commit()
         except BaseException as error:
             self._roll_back()
             self.forget()
-            if isinstance(error, self._failures):
+            if isinstance(error, _FAILURES):
                 raise StoreFailed(first_line(error)) from error
             raise
 
     def _connected(self) -> Connection:
         if self._connection is None:
-            connection = self._database.connect()
-            self._cursor = connection.cursor()
-            if self._is_claimed:
+            connection = self._database.engine.connect()
+            if self._is_locked:
                 try:
-                    claim_again(self._cursor)
+                    take_lock_again(connection)
                 except BaseException:
                     connection.close()
                     raise
@@ -69,57 +91,98 @@ class Writer:
         return self._connection
 
     def _roll_back(self) -> None:
-        if self._connection is None:
+        """Undoes what was done, or drops the connection, which undoes it too.
+
+        SQLAlchemy takes a transaction whose COMMIT failed for over. The database may have it open still.
+        """
+        connection = self._connection
+        if connection is None:
             return
+        is_usable = connection.in_transaction()
         try:
-            self._connection.rollback()
-        except self._database.failures:  # the connection is gone, and the transaction with it
-            self._connection.close()
+            connection.rollback()
+        except DBAPIError:
+            is_usable = False
+        if not is_usable or connection.invalidated:
+            connection.invalidate()
+            connection.close()
             self._connection = None
 
     def forget(self) -> None:
-        """Drops whatever is remembered of the database's content, so that it is read again."""
+        """Drops what is remembered of the database's content, so that it is read again."""
         for forget in self._forgetful:
             forget()
 
-    def many(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Runs a statement once for each row."""
-        if rows:
-            self._cursor.executemany(sql, rows)
+    # --- statements -----------------------------------------------------------------------------------------------------
 
-    def changed(self, sql: str, rows: Sequence[tuple[Any, ...]]) -> int:
-        """The same; gives how many rows of the database it changed in all."""
-        self.many(sql, rows)
-        return self._cursor.rowcount if rows else 0
+    def many(self, statement: Executable, rows: Sequence[Row]) -> int:
+        """Runs a statement once for each row; gives how many rows of the database it changed in all."""
+        if not rows:
+            return 0
+        text, bind = self._compiled.get(statement) or self._compile(statement)
+        count: int = self._cursor(text, list(map(bind, rows))).rowcount
+        return count
 
-    def run(self, sql: str, *parameters: Any) -> None:
+    def run(self, statement: Executable, **parameters: Any) -> None:
         """Runs a statement that gives no rows."""
-        self._cursor.execute(sql, parameters)
+        text, bind = self._compiled.get(statement) or self._compile(statement)
+        self._cursor(text, bind(parameters))
 
-    def rows(self, sql: str, *parameters: Any) -> list[Any]:
-        return self._cursor.execute(sql, parameters).fetchall()
+    def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
+        text, bind = self._compiled.get(statement) or self._compile(statement)
+        return list(self._cursor(text, bind(parameters)))
 
-    def value(self, sql: str, *parameters: Any) -> Any:
+    def value(self, statement: Executable, **parameters: Any) -> Any:
         """The first value of the first row; None where there is no row."""
-        rows = self.rows(sql, *parameters)
+        rows = self.rows(statement, **parameters)
         return rows[0][0] if rows else None
 
-    def new_id(self, table: str) -> int:
+    def new_id(self, table: Table) -> int:
         """The next free id of a table; there is no other writer."""
-        found = self._next_ids.get(table)
+        found = self._next_ids.get(table.name)
         if found is None:
-            found = (self.value(self.statements[f"writer.last_of_{table}"]) or 0) + 1
-        self._next_ids[table] = found + 1
+            found = (self.value(_LAST_IDS[table.name]) or 0) + 1
+        self._next_ids[table.name] = found + 1
         return found
 
-    def claim(self, wait: float) -> None:
-        """One run at a time: see `storage.claim`."""
-        if self._database.kind == "postgresql":
-            claim(self._cursor, wait)
-            self._is_claimed = True
+    def _compile(self, statement: Executable) -> _Compiled:
+        self._compiled[statement] = made = compiled(statement, self._database.engine.dialect)
+        return made
+
+    def _cursor(self, text: str, parameters: tuple[Any, ...] | list[tuple[Any, ...]]) -> Any:
+        assert self._connection is not None, "a statement runs inside a transaction"  # noqa: S101 (for mypy)
+        return self._connection.exec_driver_sql(text, parameters)
+
+    # --- the end --------------------------------------------------------------------------------------------------------
+
+    def lock(self, wait: float) -> None:
+        """One run at a time: see `storage.postgres_lock`."""
+        if self.kind == "postgresql":
+            take_lock(self._connected(), wait)
+            self._is_locked = True
 
     def close(self) -> None:
         if self._connection is not None:
-            self._cursor.close()  # SQLite keeps a database open, and its log beside it, for as long as a statement has it.
             self._connection.close()
             self._connection = None
+
+
+def compiled(statement: Executable, dialect: Dialect) -> _Compiled:
+    """A statement for a dialect whose parameters have places."""
+    done = statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # every statement has it
+    order = tuple(done.positiontup or ())
+    constants = {name: value for name, value in done.params.items() if value is not None}
+    values = _values(order)
+    if constants:
+        return _Compiled(str(done), lambda row: values({**constants, **row}))
+    return _Compiled(str(done), values)
+
+
+def _values(order: tuple[str, ...]) -> Callable[[Row], tuple[Any, ...]]:
+    match order:
+        case ():
+            return lambda _: ()
+        case (name,):
+            return lambda row: (row[name],)
+        case _:
+            return itemgetter(*order)

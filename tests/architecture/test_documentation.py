@@ -10,7 +10,7 @@ import pytest
 
 from parcahyd.cli.application import COMMANDS, application
 from parcahyd.config.schema import MapConf, WorkConf
-from parcahyd.storage.report_records import UrlReport
+from parcahyd.storage.reports.records import UrlReport
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

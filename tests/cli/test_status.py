@@ -7,7 +7,7 @@ import pytest
 
 from parcahyd.cli import main
 from parcahyd.cli.status import freshness_lines, status_lines
-from parcahyd.storage.report_records import FreshnessReport, RunReport, SparedSite, StatusReport
+from parcahyd.storage.reports.records import FreshnessReport, RunReport, SparedSite, StatusReport
 
 from .conftest import Crawl
 

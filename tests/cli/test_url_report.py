@@ -11,7 +11,7 @@ from parcahyd.cli.url_report import REMEDIES, remedy, url_report_lines
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact
-from parcahyd.storage.report_records import DocumentReport, FetchReport, SparedSite, UrlStory
+from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, UrlStory
 
 NOW = 1_700_000_000.0
 CONFIGURATION = Configuration(MapConf(), WorkConf())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, create_engine, inspect, select
+from sqlalchemy import Connection, Table, create_engine, event, inspect, select
+from sqlalchemy.exc import OperationalError
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.buffer import Written
@@ -14,13 +15,13 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.canonical_url import key_of
-from parcahyd.storage.opening import Cursor, database_of
-from parcahyd.storage.packed import PackedPage
+from parcahyd.storage.connection import open_database
+from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import pack
-from parcahyd.storage.report_records import Finding
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.records import Finding
+from parcahyd.storage.schema import metadata, schema_version, urls
 from parcahyd.storage.store import RunStart, Store
-from parcahyd.storage.tables import metadata, schema_version, urls
 
 START = 1_000_000.0
 REVISIT = 1000.0
@@ -45,17 +46,14 @@ class Desk:
         self._open()
 
     def _open(self) -> None:
-        database = database_of(self.url, create=True)
+        database = open_database(self.url, create=True)
+        event.listen(database.engine, "before_cursor_execute", self._count_statement)
+        self.store = Store(database, self.key_of)
 
-        def refuse() -> None:
-            self.statements += 1
-            if self.statements == self._refused:
-                raise database.failures("planted failure")
-
-        def connect() -> _FailingConnection:
-            return _FailingConnection(database.connect(), refuse)
-
-        self.store = Store(msgspec.structs.replace(database, connect=connect), self.key_of)
+    def _count_statement(self, *_: object) -> None:
+        self.statements += 1
+        if self.statements == self._refused:
+            raise OperationalError("", {}, Exception("planted failure"))
 
     def close(self) -> None:
         self.store.close()
@@ -211,34 +209,6 @@ class Desk:
 
     def _heal(self) -> None:
         self._refused = 0
-
-
-class _FailingConnection:
-    """A connection with a word to say before each statement."""
-
-    def __init__(self, connection: Any, before: Callable[[], None]) -> None:
-        self._before = before
-        self._cursor = connection.cursor()
-        self.commit = connection.commit
-        self.rollback = connection.rollback
-        self.close = connection.close
-
-    def cursor(self) -> Self:
-        return self
-
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Cursor:
-        self._before()
-        done: Cursor = self._cursor.execute(sql, parameters)
-        return done
-
-    @property
-    def rowcount(self) -> int:
-        count: int = self._cursor.rowcount
-        return count
-
-    def executemany(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._before()
-        self._cursor.executemany(sql, rows)
 
 
 def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.storage.tables import documents, sites
+from parcahyd.storage.schema import documents, sites
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"

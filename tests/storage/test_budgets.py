@@ -7,7 +7,7 @@ import pytest
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.tables import urls
+from parcahyd.storage.schema import urls
 from tests.storage.desk import Desk
 
 A, B = "http://a.example", "http://b.example"

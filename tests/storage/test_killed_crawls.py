@@ -10,7 +10,7 @@ import pytest
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord, Pair
-from parcahyd.storage.tables import fetches, sites, urls
+from parcahyd.storage.schema import fetches, sites, urls
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"

@@ -9,7 +9,7 @@ import pytest
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import Pair
 from parcahyd.refresh.lastmod import LastmodTrust
-from parcahyd.storage.tables import sites
+from parcahyd.storage.schema import sites
 from tests.storage.desk import REVISIT, START, Desk
 
 A = "http://a.example"

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import Connection, delete, insert, inspect, select, text
 
 from parcahyd.core.errors import DatabaseMistake
+from parcahyd.storage.connection import open_database
 from parcahyd.storage.migrations import MIGRATIONS, check_version, migrate
-from parcahyd.storage.opening import database_of
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.tables import metadata, runs, urls
+from parcahyd.storage.schema import metadata, runs, schema_version, urls
 from parcahyd.storage.writer import Writer
 from tests.storage.desk import Desk
 from tests.support.rows import open_engine
@@ -24,29 +24,29 @@ _NEWEST = len(MIGRATIONS) + 1
 _OLDER = Path(__file__).parent / "older_tables"
 
 
-def _add_topic(writer: Writer) -> None:
-    writer.run("ALTER TABLE urls ADD COLUMN topic TEXT")
+def _add_topic(connection: Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE urls ADD COLUMN topic TEXT")
 
 
-def _name_topics(writer: Writer) -> None:
-    writer.run("UPDATE urls SET topic = 'sports'")
+def _name_topics(connection: Connection) -> None:
+    connection.exec_driver_sql("UPDATE urls SET topic = 'sports'")
 
 
-def _stumble(writer: Writer) -> None:
-    writer.run("ALTER TABLE urls ADD COLUMN half TEXT")
-    writer.run("UPDATE nowhere SET topic = 'sports'")
+def _stumble(connection: Connection) -> None:
+    connection.exec_driver_sql("ALTER TABLE urls ADD COLUMN half TEXT")
+    connection.exec_driver_sql("UPDATE nowhere SET topic = 'sports'")
 
 
 @contextmanager
 def _writer(url: str) -> Iterator[Writer]:
-    writer = Writer(database_of(url, create=True))
+    writer = Writer(open_database(url, create=True))
     yield writer
     writer.close()
 
 
 def _version(writer: Writer) -> int:
     with writer.transaction():
-        version: int = writer.value("SELECT version FROM schema_version")
+        version: int = writer.value(select(schema_version.c.version))
     return version
 
 
@@ -101,7 +101,7 @@ def test_an_older_database_is_brought_up_to_date_with_its_rows(crawled: str) -> 
             migrate(writer, (*MIGRATIONS, *steps))
         assert _version(writer) == _NEWEST + 2
         with writer.transaction():
-            assert writer.rows("SELECT path, topic FROM urls") == [("/", "sports")]
+            assert writer.rows(text("SELECT path, topic FROM urls")) == [("/", "sports")]
 
 
 @pytest.mark.parametrize("version", range(1, _NEWEST))
@@ -109,11 +109,11 @@ def test_tables_of_every_older_version_become_those_of_a_new_database(
     empty_database: str, another_database: str, version: int
 ) -> None:
     with _writer(empty_database) as writer:
-        with writer.transaction():
+        with writer.transaction() as connection:
             for sql in (_OLDER / f"version-{version}-{writer.kind}.sql").read_text().split(";\n"):
                 if sql.strip():
-                    writer.run(sql)
-            writer.run(writer.statements["migrations.insert_version"], version)
+                    connection.exec_driver_sql(sql)
+            writer.run(insert(schema_version), version=version)
         migrate(writer)
     with _writer(another_database) as writer:
         migrate(writer)
@@ -142,22 +142,24 @@ def test_a_newer_database_is_not_touched(crawled: str) -> None:
 
 
 def test_a_reader_asks_for_a_run_where_the_tables_are_older(crawled: str) -> None:
-    with _writer(crawled) as writer, pytest.raises(DatabaseMistake, match="older") as mistake:
-        check_version(writer.statements, writer.rows, (*MIGRATIONS, _add_topic))
+    connection = open_database(crawled, create=False, read_only=True).connect()
+    with pytest.raises(DatabaseMistake, match="older") as mistake:
+        check_version(connection, (*MIGRATIONS, _add_topic))
+    connection.close()
     assert "parcahyd run" in mistake.value.remedy
 
 
 def test_somebody_elses_tables_are_not_touched(empty_database: str) -> None:
     with _writer(empty_database) as writer:
         with writer.transaction():
-            writer.run("CREATE TABLE documents (title TEXT)")
+            writer.run(text("CREATE TABLE documents (title TEXT)"))
         with pytest.raises(DatabaseMistake, match='"documents"'):
             migrate(writer)
     assert _tables(empty_database) == {"documents": {"title"}}
 
 
 def test_a_reader_finds_no_crawl_in_an_empty_database(empty_database: str) -> None:
-    Writer(database_of(empty_database, create=True)).close()
+    Writer(open_database(empty_database, create=True)).close()
     with pytest.raises(DatabaseMistake) as mistake:
         Reports.open(empty_database)
     assert "parcahyd run" in mistake.value.remedy
@@ -166,6 +168,6 @@ def test_a_reader_finds_no_crawl_in_an_empty_database(empty_database: str) -> No
 def test_an_empty_version_is_not_guessed(crawled: str) -> None:
     with _writer(crawled) as writer:
         with writer.transaction():
-            writer.run("DELETE FROM schema_version")
+            writer.run(delete(schema_version))
         with pytest.raises(DatabaseMistake, match="schema_version"):
             migrate(writer)

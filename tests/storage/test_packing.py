@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from parcahyd.core.records import PageRecord, Place
 from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.storage.packed import Damaged, rebuild, unpack
+from parcahyd.storage.document_format import Damaged, rebuild, unpack
 from parcahyd.storage.packing import pack, pack_all
 
 

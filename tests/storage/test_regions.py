@@ -15,12 +15,11 @@ from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile import merge
 from parcahyd.core.records import Held, PageRecord, Pair, TableFact
 from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.storage import held_documents
-from parcahyd.storage.held_documents import PAIR_BYTES
-from parcahyd.storage.packed import Damaged, PackedPage, PackedRegion
-from parcahyd.storage.packing import pack
-from parcahyd.storage.parts import parts_of, whole_of
-from parcahyd.storage.tables import documents, fetches, learned, links, summaries, tvis, volatile
+from parcahyd.storage import versions as stored_versions
+from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, whole_of
+from parcahyd.storage.packing import pack, parts_of
+from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
+from parcahyd.storage.versions import PAIR_BYTES
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
@@ -339,7 +338,7 @@ def test_a_document_that_is_too_large_to_be_held_is_asked_for_without(desk: Desk
 
 
 def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_documents, "LEASE_BYTES", 100)
+    monkeypatch.setattr(stored_versions, "LEASE_BYTES", 100)
     _begin(desk)
     sites = [f"http://{name}.example/" for name in "abc"]
     desk.seed(*sites)

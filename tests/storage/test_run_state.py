@@ -7,7 +7,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import StoreFailed
 from parcahyd.core.records import ExternRecord
-from parcahyd.storage.run_state import MOST_TOLD, RunState
+from parcahyd.storage.run_state import MOST_REMEMBERED, RunState
 from tests.storage.desk import Desk
 
 A = "http://a.example"
@@ -16,37 +16,37 @@ LINKS = ("http://b.example/1", "http://c.example/")
 
 def test_links_are_told_until_they_come_again_or_their_visit_is_over() -> None:
     state = RunState()
-    state.told(1, 2, LINKS)
-    state.told(1, 2, LINKS[:1])
-    state.told(4, 2, LINKS)
-    assert state.is_told(1, 2, LINKS)
-    assert not state.is_told(1, 1, LINKS), "a shorter way may change something"
-    assert not state.is_told(2, 2, LINKS)
-    assert state.is_told(2, 2, ()), "where there are none, nothing is left to do"
-    state.told(1, 2, LINKS)
-    assert not state.is_told(1, 2, LINKS)
+    state.note_stored(1, 2, LINKS)
+    state.note_stored(1, 2, LINKS[:1])
+    state.note_stored(4, 2, LINKS)
+    assert state.is_already_stored(1, 2, LINKS)
+    assert not state.is_already_stored(1, 1, LINKS), "a shorter way may change something"
+    assert not state.is_already_stored(2, 2, LINKS)
+    assert state.is_already_stored(2, 2, ()), "where there are none, nothing is left to do"
+    state.note_stored(1, 2, LINKS)
+    assert not state.is_already_stored(1, 2, LINKS)
     state.close([1])
-    assert not state.is_told(1, 2, LINKS[:1])
+    assert not state.is_already_stored(1, 2, LINKS[:1])
     state.start(2, WorkConf(), 0.0)
-    assert not state.is_told(4, 2, LINKS)
+    assert not state.is_already_stored(4, 2, LINKS)
 
 
 def test_no_more_links_are_kept_than_there_is_room_for() -> None:
     state = RunState()
-    half = tuple(f"http://b.example/{number}" for number in range(MOST_TOLD // 2))
+    half = tuple(f"http://b.example/{number}" for number in range(MOST_REMEMBERED // 2))
     for visit in range(10):  # Those of visits that are over, or that came twice, take no room.
-        state.told(visit, 1, half)
-        state.told(visit, 1, half[1:])
-        state.told(visit, 1, half[1:])
-        assert state.is_told(visit, 1, half)
+        state.note_stored(visit, 1, half)
+        state.note_stored(visit, 1, half[1:])
+        state.note_stored(visit, 1, half[1:])
+        assert state.is_already_stored(visit, 1, half)
         state.close([visit])
-    state.told(11, 1, half)
-    state.told(12, 1, half)
-    assert state.is_told(11, 1, half)
-    state.told(12, 2, LINKS)
-    assert not state.is_told(11, 1, half)
-    assert not state.is_told(12, 1, half)
-    assert state.is_told(12, 2, LINKS)
+    state.note_stored(11, 1, half)
+    state.note_stored(12, 1, half)
+    assert state.is_already_stored(11, 1, half)
+    state.note_stored(12, 2, LINKS)
+    assert not state.is_already_stored(11, 1, half)
+    assert not state.is_already_stored(12, 1, half)
+    assert state.is_already_stored(12, 2, LINKS)
 
 
 def test_what_is_ahead_is_not_looked_at_again(desk: Desk) -> None:

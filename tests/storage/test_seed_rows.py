@@ -6,7 +6,7 @@ import pytest
 
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.storage.tables import seeds, urls
+from parcahyd.storage.schema import seeds, urls
 from tests.storage.desk import Desk
 
 A = "http://a.example"

@@ -12,8 +12,8 @@ from sqlalchemy import text
 from parcahyd.core.errors import DatabaseMistake, StoreFailed
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.storage.schema import runs, sites
 from parcahyd.storage.store import Store
-from parcahyd.storage.tables import runs, sites
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"

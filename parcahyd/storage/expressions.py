@@ -1,0 +1,60 @@
+"""Small expressions that many statements share.
+
+In an INSERT or UPDATE a parameter has the name of its column, so one row of named columns serves both.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Insert,
+    Integer,
+    Table,
+    Update,
+    bindparam,
+    case,
+    insert,
+    literal_column,
+    update,
+)
+
+from parcahyd.core.life_cycle import Reason
+
+__all__ = ["MOST", "ONE", "ZERO", "inserting", "later", "moment", "same", "updating", "word"]
+
+ONE: ColumnElement[int] = literal_column("1", Integer)
+ZERO: ColumnElement[int] = literal_column("0", Integer)
+
+MOST: BindParameter[int] = bindparam("most", type_=Integer)
+"""The parameter of a limit."""
+
+
+def inserting(table: Table, *names: str) -> Insert:
+    """An INSERT of the named columns; the others get their defaults."""
+    return insert(table).values({name: bindparam(name) for name in names})
+
+
+def updating(table: Table, key: tuple[str, ...], *names: str) -> Update:
+    """An UPDATE of the named columns in the row that has the key."""
+    return update(table).where(*same(table, *key)).values({name: bindparam(name) for name in names})
+
+
+def same(table: Table, *names: str) -> tuple[ColumnElement[bool], ...]:
+    """The condition that columns have the values of the parameters of their names."""
+    return tuple(table.c[name] == bindparam(name) for name in names)
+
+
+def moment(name: str, column: ColumnElement[float]) -> BindParameter[float]:
+    """A parameter that is compared with a column of moments."""
+    return bindparam(name, type_=column.type)
+
+
+def later(first: ColumnElement[float], second: ColumnElement[float]) -> ColumnElement[float]:
+    """The greater of two; the databases do not agree on a function for it."""
+    return case((first > second, first), else_=second)
+
+
+def word(reason: Reason) -> ColumnElement[str]:
+    """A reason as it stands in the tables."""
+    return literal_column(f"'{reason.word}'")

@@ -1,0 +1,437 @@
+"""The frontier: a site is leased to one visit, with its due URLs, until that visit is over or its process is gone.
+
+One row per visit, not one write per URL. Whatever becomes of the visit, its URLs are still there.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, null, select, update
+
+from parcahyd.core.life_cycle import State
+from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
+from parcahyd.rules.backoff import grown
+from parcahyd.rules.host_rules import host_delays
+from parcahyd.storage.due_times import earliest
+from parcahyd.storage.expressions import MOST, later, moment, same, updating
+from parcahyd.storage.pauses import PauseRows
+from parcahyd.storage.robots import ErrandRows
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, sites, urls
+from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.values import numbers
+from parcahyd.storage.versions import VersionsForVisit
+from parcahyd.storage.writer import Writer
+
+__all__ = ["DueUrls", "LeasedSite", "Leases", "VisitedSite"]
+
+_FIRST = frozenset({int(State.KNOWN), int(State.FAILED)})
+
+_DEATHS_FORGIVEN = 3
+"""Workers that may die in a row without having brought anything from a site before that is held against the site."""
+
+
+class LeasedSite(NamedTuple):
+    """What the database has on a site, as far as a visit needs it."""
+
+    id: int
+    scheme: str
+    host: str
+    port: int
+    in_scope: bool
+    urls: int
+    pages: int
+    addresses: str
+    addresses_expire: float
+    failures: int
+    augmentation: bytes | None
+    guards: bytes | None
+    errand_until: float
+    robots_status: str | None
+    robots_text: bytes | None
+    robots_fetched_at: float
+    robots_expires_at: float
+    robots_detail: str
+    robots_failing_since: float
+    robots_delay: float
+
+
+class VisitedSite(NamedTuple):
+    """A site that a visit has."""
+
+    id: int
+    visit: int
+    host: str
+    port: int
+    visit_address: str
+    """Empty where it was not noted."""
+    addresses: str
+    failures: int
+    robots_delay: float
+
+
+_FREE = sites.c.visit.is_(None)
+_ITS_VISIT = same(sites, "id", "visit")
+_BEFORE = sites.c.again_at < bindparam("before")
+_BY_DUE = select(sites.c.due_at, sites.c.id).where(_FREE, sites.c.due_at.is_not(None)).order_by(sites.c.due_at)
+_BY_AGAIN = select(sites.c.again_at, sites.c.id).where(_FREE, sites.c.again_at.is_not(None)).order_by(sites.c.again_at)
+_DUE = _BY_DUE.where(sites.c.due_at <= bindparam("now")).limit(MOST)
+_AGAIN = _BY_AGAIN.where(_BEFORE, sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now")).limit(MOST)
+_NEXT_DUE = _BY_DUE.limit(1)
+_NEXT_AGAIN = _BY_AGAIN.where(sites.c.again_at >= bindparam("before")).limit(1)
+_NEXT_SPARED = select(func.min(later(sites.c.not_before, sites.c.errand_until))).where(
+    _FREE, sites.c.again_at.is_not(None), _BEFORE
+)
+_DETAILS = select(*(sites.c[name] for name in LeasedSite._fields)).where(sites.c.id.in_(numbers("ids")))
+_VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None))
+_TAKE = updating(sites, ("id",), "visit")
+_ASSIGN = updating(sites, ("id", "visit"), "visit_address")
+_GIVEN_BACK = {"visit": null(), "visit_address": literal_column("''")}
+_LEARNED = ("addresses", "addresses_expire", "guards", "not_before", "failures", "reason")
+_GIVE_BACK = (
+    update(sites)
+    .where(*_ITS_VISIT)
+    .values(
+        {
+            **_GIVEN_BACK,
+            **{name: bindparam(name) for name in _LEARNED},
+            "requests": sites.c.requests + bindparam("more"),
+        }
+    )
+)
+_ORPHAN = (
+    update(sites)
+    .where(*_ITS_VISIT)
+    .values(
+        {
+            **_GIVEN_BACK,
+            "not_before": later(sites.c.not_before, moment("until", sites.c.not_before)),
+            "failures": bindparam("failures"),
+        }
+    )
+)
+
+
+class Leases:
+    """Gives sites out and takes them back; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, errand_rows: ErrandRows) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = site_rows
+        self._errands = errand_rows
+        self._pauses = PauseRows(writer)
+        self._due_urls = DueUrls(writer)
+        self._versions = VersionsForVisit(writer, state)
+        writer.on_failure(self._take_back)
+
+    # --- giving out -----------------------------------------------------------------------------------------------------
+
+    def lease(
+        self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
+    ) -> tuple[list[Pair], float | None]:
+        """Up to `count` sites that have something to do, as visits, and when the next falls due if these were not all.
+
+        A site whose time says more than its URLs do is put right instead of being given out for nothing.
+        """
+        pairs: list[Pair] = []
+        looked_at: set[int] = set()
+        while len(pairs) < count:
+            most = count - len(pairs)
+            picked = [site for site in self._pick(most, now, again_before) if site not in looked_at]
+            if not picked:
+                return pairs, self._next(now, again_before)
+            looked_at.update(picked)
+            self._fill(pairs, picked, now, again_before, visit_pages, meta_keys)
+        return pairs, now if self._pick(1, now, again_before) else self._next(now, again_before)
+
+    def _pick(self, most: int, now: float, again_before: float) -> list[int]:
+        found = self._writer.rows(_DUE, now=now, most=most)
+        if self._may_revisit(now):
+            found += self._writer.rows(_AGAIN, before=again_before, now=now, most=most)
+        return list(dict.fromkeys(site for _, site in sorted(found)))[:most]
+
+    def _may_revisit(self, now: float) -> bool:
+        return self._state.allowance is None or self._state.allowance.left(now) > 0
+
+    def _within_allowance(self, due: tuple[DueUrl, ...], now: float) -> tuple[DueUrl, ...]:
+        """Without those to be looked at again for which the day's requests are used up; they come last."""
+        allowance = self._state.allowance
+        if allowance is None:
+            return due
+        first = sum(url.state in _FIRST for url in due)
+        again = min(len(due) - first, allowance.left(now))
+        allowance.spend(again)
+        return due[: first + again]
+
+    def committed(self) -> None:
+        """What was leased last is committed: its part of the day's requests is used up."""
+        if self._state.allowance is not None:
+            self._state.allowance.settle()
+
+    def _take_back(self) -> None:
+        if self._state.allowance is not None:
+            self._state.allowance.take_back()
+
+    def _fill(
+        self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
+    ) -> None:
+        errands = self._errands.of(picked)
+        found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
+        rows = {row.id: row for row in found}
+        counts = {site: rows[site].urls for site in picked}
+        ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
+        taken, idle, filled = [], [], []
+        for site in picked:
+            row = rows[site]
+            robots, waits = self._robots(row, now)
+            due, known = ready[site]
+            due = self._within_allowance(due, now) if row.in_scope and not waits else ()
+            if not due and site not in errands:
+                idle.append(site)
+                continue
+            pair = Pair(
+                visit=self._state.new_visit(),
+                site=site,
+                scheme=row.scheme,
+                host=row.host,
+                port=row.port,
+                urls=due,
+                addresses=tuple(row.addresses.split(",")) if row.addresses else (),
+                addresses_expire=row.addresses_expire,
+                robots=robots,
+                failures=row.failures,
+                known=known,
+                whole=row.urls <= meta_keys,
+                errands=errands.get(site, ()),
+                augmentation=bytes(row.augmentation or b""),
+                site_pages=row.pages,
+                guards=bytes(row.guards or b""),
+            )
+            taken.append({"id": site, "visit": pair.visit})
+            filled.append(pair)
+        pairs += self._versions.give(filled)
+        self._writer.many(_TAKE, taken)
+        self._sites.settle(idle)
+
+    def _robots(self, row: LeasedSite, now: float) -> tuple[RobotsFact | None, bool]:
+        """What is known of a site's robots.txt, and whether its URLs wait for more."""
+        if row.robots_status is None:
+            return None, False
+        status = RobotsStatus(row.robots_status)
+        is_late = status is RobotsStatus.AWAITED and 0 < row.errand_until <= now
+        if is_late:
+            self._errands.give_up(row.id, now)
+        fact = RobotsFact(
+            status,
+            bytes(row.robots_text or b""),
+            row.robots_fetched_at,
+            row.robots_expires_at,
+            row.robots_detail,
+            row.robots_failing_since,
+            row.robots_delay,
+        )
+        return fact, is_late or row.errand_until > now
+
+    def _next(self, now: float, again_before: float) -> float | None:
+        """When the next site falls due. Sites with something to look at again that are still spared are few."""
+        known = earliest(*(row[0] for row in self._writer.rows(_NEXT_DUE)))
+        again = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again_before)]
+        forever = again_before > self._state.started_at
+        if forever:  # what is due later counts too
+            again += [row[0] for row in self._writer.rows(_NEXT_AGAIN, before=again_before)]
+        following, allowance = earliest(*again), self._state.allowance
+        if following is not None and allowance is not None and not allowance.left(now):
+            # Another day's requests are for another run, unless this one never ends.
+            following = max(following, allowance.next_at(now)) if forever else None
+        return earliest(known, following)
+
+    def clear_strays(self) -> None:
+        """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
+        strays = [row for row in self.visited() if row.visit not in self._state.visits]
+        self._writer.many(
+            _ORPHAN, [{"id": row.id, "visit": row.visit, "until": 0.0, "failures": row.failures} for row in strays]
+        )
+        self._sites.settle([row.id for row in strays])
+
+    def assign(self, addresses: Mapping[int, str]) -> None:
+        """Notes the address that each open visit uses, so that it is spared if the visit is orphaned."""
+        visits = self._state.visits
+        rows = [
+            {"id": visits[visit], "visit": visit, "visit_address": address}
+            for visit, address in addresses.items()
+            if visit in visits
+        ]
+        self._writer.many(_ASSIGN, rows)
+
+    # --- taking back ----------------------------------------------------------------------------------------------------
+
+    def release(self, overs: Iterable[VisitOver]) -> None:
+        """Frees the sites of visits that are over, with what they learned about when to come back."""
+        longest: dict[str, Pause] = {}
+        rows: list[dict[str, Any]] = []
+        for over in overs:
+            for pause in over.pauses:
+                if pause.subject not in longest or pause.not_before > longest[pause.subject].not_before:
+                    longest[pause.subject] = pause
+            blank = over.visit in self._state.blanked
+            rows.append(
+                {
+                    "id": over.site,
+                    "visit": over.visit,
+                    "addresses": "" if blank else ",".join(over.addresses),
+                    "addresses_expire": 0.0 if blank else over.addresses_expire,
+                    "guards": over.guards or None,
+                    "not_before": over.not_before,
+                    "failures": over.failures,
+                    "reason": over.reason or None,
+                    "more": over.requests,
+                }
+            )
+        self._writer.many(_GIVE_BACK, rows)
+        self._pauses.extend(longest.values())
+        self._sites.settle([row["id"] for row in rows])
+
+    def visited(self) -> list[VisitedSite]:
+        """Every site that a visit has."""
+        return list(map(VisitedSite._make, self._writer.rows(_VISITED)))
+
+    def recover(
+        self, orphans: Iterable[VisitedSite], now: float, addresses: Mapping[int, str], worker_died: bool = False
+    ) -> None:
+        """Frees sites whose visit no process works on any more. What was on the wire is unknown, so host and address are
+        spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
+        anything is spared for longer each time: a page that kills workers must not keep on doing so."""
+        work = self._state.work
+        host_delay = host_delays(work)
+        address_until = now + work.address_delay
+        spared: dict[str, float] = {}
+        rows: list[dict[str, Any]] = []
+        for site, visit, host, port, visit_address, known_addresses, failures, crawl_delay in orphans:
+            delay = host_delay(host, port, crawl_delay)
+            until = now + delay
+            if worker_died:
+                failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
+                if failures > _DEATHS_FORGIVEN:
+                    until = max(until, now + grown(failures - _DEATHS_FORGIVEN, work.RetryDelay))
+            rows.append({"id": site, "visit": visit, "until": until, "failures": failures})
+            spared[f"host {host}"] = max(now + delay, spared.get(f"host {host}", 0.0))
+            used = addresses.get(visit) or visit_address or known_addresses
+            spared.update((f"address {address}", address_until) for address in used.split(",") if address)
+        self._writer.many(_ORPHAN, rows)
+        self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
+        self._sites.settle([row["id"] for row in rows])
+
+    def note(self, record: PauseRecord) -> None:
+        self._pauses.note(record)
+
+    def pauses_in_force(self, now: float) -> tuple[Pause, ...]:
+        return self._pauses.in_force(now)
+
+
+# --- due URLs -----------------------------------------------------------------------------------------------------------
+
+_FEW = 200
+"""A site with no more URLs than this is read as a whole, together with others like it: most sites are small."""
+
+_STATE = 6
+_in_order = itemgetter(-2, -1, 0)
+_by_time = itemgetter(-1, 0)
+
+
+_COLUMNS = (
+    *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
+    *(urls.c.etag, urls.c.modified, urls.c.document_id),
+)
+_OF_SITE = select(*_COLUMNS).where(*same(urls, "site_id"))
+
+
+def _rest(state: ColumnElement[int], due: ColumnElement[bool]) -> Select[Any]:
+    """A site's URLs in a state other than known: one step into `urls_rest`."""
+    statement = _OF_SITE.where(urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None), due)
+    return statement.order_by(urls.c.due_at, urls.c.key).limit(MOST)
+
+
+_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.priority, urls.c.due_at).where(urls.c.site_id.in_(numbers("ids")))
+_KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(MOST)
+_FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
+# Strictly less: what a run has looked at is due at that moment or later, so no run looks at it twice.
+_AGAIN_OF = tuple(_rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE))
+_KEYS_OF = select(urls.c.key).where(*same(urls, "site_id")).order_by(urls.c.key)
+
+
+class DueUrls:
+    """Reads due URLs by steps into the indexes; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def of(
+        self, counts: dict[int, int], now: float, again_before: float, most: int, meta_keys: int
+    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
+        """By site: its due URLs, at most so many, and the keys of all its URLs if these are not more than `meta_keys`.
+
+        Known ones come first, by priority, then those to be tried again, then those to be looked at again.
+        `counts` says how many URLs each site has.
+        """
+        found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again_before, most)
+        for site, count in counts.items():
+            if count > _FEW:
+                found[site] = (
+                    self._of_large(site, now, again_before, most),
+                    self._keys_of(site) if count <= meta_keys else b"",
+                )
+            elif count > meta_keys:
+                found[site] = (found[site][0], b"")
+        return found
+
+    def _of_small(
+        self, ids: Collection[int], now: float, again_before: float, most: int
+    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
+        rows: dict[int, list[Any]] = {site: [] for site in ids}
+        if ids:
+            for site, *row in self._writer.rows(_ALL_OF, ids=self._writer.lists.bind(list(ids))):
+                rows[site].append(row)
+        return {
+            site: (
+                tuple(_due(row[:-2]) for row in _chosen(its_rows, now, again_before)[:most]),
+                array("q", sorted(row[0] for row in its_rows)).tobytes(),
+            )
+            for site, its_rows in rows.items()
+        }
+
+    def _of_large(self, site: int, now: float, again_before: float, most: int) -> tuple[DueUrl, ...]:
+        found = [_due(row) for row in self._writer.rows(_KNOWN_OF, site_id=site, most=most)]
+        for statement, before in ((_FAILED_OF, now), *((again, again_before) for again in _AGAIN_OF)):
+            if len(found) < most:
+                found += [
+                    _due(row) for row in self._writer.rows(statement, site_id=site, before=before, most=most - len(found))
+                ]
+        return tuple(found)
+
+    def _keys_of(self, site: int) -> bytes:
+        return array("q", [key for (key,) in self._writer.rows(_KEYS_OF, site_id=site)]).tobytes()
+
+
+def _chosen(rows: Sequence[Any], now: float, again_before: float) -> list[Any]:
+    """What the statements choose, from rows that are in hand; the last two columns are priority and due_at."""
+    known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
+    dated = [row for row in rows if row[-1] is not None]
+    failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)
+    again = [
+        row
+        for state in (State.STORED, State.REFUSED, State.GONE)
+        for row in sorted((row for row in dated if row[_STATE] == state and row[-1] < again_before), key=_by_time)
+    ]
+    return known + failed + again
+
+
+def _due(row: Sequence[Any]) -> DueUrl:
+    key, path, depth, hops, seed, tries, state, etag, modified, document = row
+    if document is None:
+        etag = modified = ""
+    return DueUrl(key, path, depth, hops, bool(seed), tries, state, etag, modified)

@@ -1,0 +1,486 @@
+"""DocURLQ: pages with the links first seen in them, and confirmations that nothing changed.
+
+A page and its links commit together (architecture, section 2, idea 1). Most pages of a visit were found in that visit, so
+often a page has no row yet: it is then inserted as stored, without having been known first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, func, insert, literal_column, null, update
+
+from parcahyd.core.buffer import Written
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import TableFact, UnchangedRecord
+from parcahyd.refresh.change_rate import ChangeRate
+from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.parameters import Canon
+from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
+from parcahyd.storage.document_format import PackedPage, PackedRegion
+from parcahyd.storage.documents import DocumentRows
+from parcahyd.storage.due_times import never
+from parcahyd.storage.expressions import ONE, ZERO, same
+from parcahyd.storage.revisits import Histories, History, LastmodRows, rate_of
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import STORED, sites, urls
+from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
+from parcahyd.storage.values import plain, validator
+from parcahyd.storage.versions import Lesson, Version, VersionRows
+from parcahyd.storage.writer import Writer
+
+__all__ = ["PageRows"]
+
+
+_PLACE = ("site_id", "key", "path")
+_WAY = ("reason", "depth", "hops", "seed", "priority")
+_OUTCOME = (
+    *("due_at", "status", "checked_at", "etag", "modified"),
+    *("document_id", "fetch_id", "checks", "changes", "changed_at", "confirmed_at"),
+)
+_RATE = ("change_weight", "change_span", "change_restless")
+
+_INSERT = insert(urls).values(
+    {"state": STORED, **{name: bindparam(name) for name in (*_PLACE, *_WAY, "first_seen", *_OUTCOME)}}
+)
+_AS_STORED = {"state": STORED, "tries": ZERO, "detail": null()}
+_UPDATE = (
+    update(urls)
+    .where(*same(urls, *_PLACE))
+    .values({**_AS_STORED, **{name: bindparam(name) for name in (*_WAY, *_OUTCOME, *_RATE)}})
+)
+_CONFIRM = (
+    update(urls)
+    .where(*same(urls, *_PLACE))
+    .values(
+        {
+            **_AS_STORED,
+            "reason": null(),
+            **{name: bindparam(name) for name in ("due_at", "status", "checked_at", "confirmed_at", *_RATE)},
+            **{
+                name: func.coalesce(func.nullif(bindparam(f"new_{name}"), literal_column("''")), urls.c[name])
+                for name in ("etag", "modified")
+            },
+            "checks": urls.c.checks + ONE,
+        }
+    )
+)
+_COUNT = (
+    update(sites)
+    .where(*same(sites, "id"))
+    .values({name: sites.c[name] + bindparam(f"more_{name}") for name in ("urls", "pages", "bytes")})
+)
+
+
+_NO_RATE = dict.fromkeys(_RATE)
+
+
+class _Rows:
+    """What a batch writes, row by row."""
+
+    def __init__(self) -> None:
+        self.new: list[dict[str, Any]] = []
+        self.old: list[dict[str, Any]] = []
+        self.fetches: list[dict[str, Any]] = []
+        self.trimmed: list[tuple[int, int]] = []
+        self.forgotten: list[tuple[int, int]] = []
+        self.histories: dict[tuple[int, int], History] = {}
+        """Of the pages that had a version before."""
+        self.sites: dict[int, list[int]] = {}
+        """By site: new URLs, pages and bytes."""
+        # By fetch.
+        self.versions: dict[int, Version] = {}
+        """Those that the pages had before."""
+        self.kept: set[int] = set()
+        """Versions that stay as they are stored."""
+        self.regions: dict[int, Sequence[PackedRegion]] = {}
+        self.repacked: dict[int, tuple[bytes, Sequence[PackedRegion]]] = {}
+        """Versions that get another document, by its SHA-256, and other regions; their bytes stay."""
+        self.tables: dict[int, TableFact | None] = {}
+        self.lessons: dict[int, Lesson] = {}
+        """By the version before, until the new one is known."""
+        self.compared = 0
+        """Bytes of pages that were compared with their versions before."""
+
+
+class PageRows:
+    """Writes pages and confirmations; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, seed_rows: SeedRows) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = site_rows
+        self._urls = url_rows
+        self._seeds = seed_rows
+        self._documents = DocumentRows(writer)
+        self._versions = VersionRows(writer)
+        self._learning = ChangeLearning(self._versions)
+        self._histories = Histories(writer)
+        self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
+        self._stored = 0
+        self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
+        """What `refresh.budget` is to know of the pages that were checked again."""
+        writer.on_failure(self._forget)
+
+    # --- pages ----------------------------------------------------------------------------------------------------------
+
+    def write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
+        """Stores pages, each with what was first seen in it."""
+        for packed in pages:
+            if packed.page.lastmods:
+                self._lastmods.note(packed.page.site, packed.page.fetched_at, packed.page.lastmods)
+        for distinct in _each_url_once(pages):
+            self._write(distinct, now, written)
+        self._lastmods.settle()
+
+    def _write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
+        targets = self._targets(pages, now)
+        seen_urls = self._seen_in(pages, targets)
+        places = {seen[:2] for seen in seen_urls}
+        places.update((packed.page.site, packed.page.key) for packed in pages)
+        lookup = self._urls.look_up(places)
+        rows = _Rows()
+        again = _seen_before(pages, lookup)
+        if again:
+            pages = self._compare(rows, pages, again)
+        documents = self._documents.share(pages)
+        for packed in pages:
+            self._add(rows, lookup, packed, documents.get(packed.sha256))
+        self._writer.many(_INSERT, rows.new)
+        self._writer.many(_UPDATE, rows.old)
+        self._documents.add_fetches(rows.fetches)
+        self._add_parts(rows, documents)
+        self._writer.many(
+            _COUNT,
+            [
+                {"id": site, "more_urls": new, "more_pages": kept, "more_bytes": size}
+                for site, (new, kept, size) in rows.sites.items()
+            ],
+        )
+        self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
+        self._documents.trim(rows.forgotten, 0)
+        self._mark_targets(lookup, seen_urls)
+        written.stored += len(rows.fetches)
+        written.unchanged += len(pages) - len(rows.fetches)
+        written.received += sum(packed.version[1] for packed in pages)
+        written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
+
+    def _compare(self, rows: _Rows, pages: Sequence[PackedPage], again: Mapping[int, PackedPage]) -> Sequence[PackedPage]:
+        """Finds the versions that pages had before, by their fetches, and says which pages bring nothing new.
+
+        What was learned of a page is asked where its bytes are others. Pages come back as they are to be stored.
+        """
+        rows.versions = self._versions.of(again)
+        rows.histories = self._histories.of([(packed.page.site, packed.page.key) for packed in again.values()])
+        stored: dict[tuple[int, str], PackedPage] = {}
+        for fetch, packed in again.items():
+            version = rows.versions.get(fetch)
+            if version is None or not packed.sha256 or version.sha256 is None:
+                continue
+            if version.sha256 != packed.version[0]:
+                packed = self._recognised(rows, version, packed)  # noqa: PLW2901 (as it is to be stored)
+            elif not packed.regions:
+                if version.learned and self._state.work.LearnRegions:
+                    rows.lessons[fetch] = self._learning.seen_again(packed, version)
+                rows.kept.add(fetch)
+            if fetch in rows.kept:  # The document that it has is not looked for.
+                packed = msgspec.structs.replace(packed, sha256=b"", packed=b"", regions=(), whole=packed.version)  # noqa: PLW2901
+            stored[packed.page.site, packed.page.path] = packed
+        return [stored.get((packed.page.site, packed.page.path), packed) for packed in pages]
+
+    def _recognised(self, rows: _Rows, version: Version, packed: PackedPage) -> PackedPage:
+        """A page with other bytes than before, as it is to be stored."""
+        work = self._state.work
+        if not work.LearnRegions:
+            return packed
+        if not is_learnable(packed, version):
+            return packed
+        judgement = self._learning.same(packed, version)
+        if judgement is None:
+            rows.compared += packed.length
+            if rows.compared > BATCH_BYTES:
+                return packed
+            place = (packed.page.site, packed.page.key)
+            checks = rows.histories[place].checks if place in rows.histories else 1
+            in_parts = work.MergeMode == "lazy" and work.KeepVersions > 1
+            judgement = self._learning.new(packed, version, checks, work.CompressionLevel, in_parts=in_parts)
+        if judgement.is_same:
+            rows.kept.add(version.id)
+        elif judgement.before is not None:
+            rows.repacked[version.id] = (judgement.page.sha256, judgement.before)
+        rows.lessons[version.id] = judgement.lesson
+        return judgement.page
+
+    def _add_parts(self, rows: _Rows, documents: Mapping[bytes, int]) -> None:
+        """What goes with the batch's fetches. Almost always nothing."""
+        self._versions.add_regions(rows.regions)
+        if rows.repacked:
+            moved = {fetch: (documents[sha256], regions) for fetch, (sha256, regions) in rows.repacked.items()}
+            self._versions.repack(moved)
+            self._documents.collect({left for fetch in moved if (left := rows.versions[fetch].document_id) is not None})
+        self._versions.set_tables(rows.tables)
+        self._versions.set_learned(rows.lessons)
+
+    def _add(self, rows: _Rows, lookup: UrlLookup, packed: PackedPage, document: int | None) -> None:
+        page = packed.page
+        site, path, at, status = page.site, page.path, page.fetched_at, page.status
+        key, row = lookup.place(site, page.key, path)
+        lookup.taken[site, key] = path
+        redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None if page.redirect else None
+        fetch = row.fetch_id if row is not None else None
+        is_new = row is None or fetch is None
+        is_same = False
+        if fetch is not None and row is not None:
+            is_same = self._is_same(rows, fetch, packed, redirect)
+            if fetch in rows.kept:
+                document = row.document_id
+        if page.reason:  # It does not want to be kept: nothing is, nor what was kept before.
+            rows.forgotten += [] if is_new else [(site, key)]
+            fetch = None
+        elif not is_same:
+            if not is_new:
+                rows.trimmed.append((site, key))
+            fetch = self._new_fetch(rows, packed, fetch)
+            sha256, length = packed.version if document is not None else (None, None)
+            rows.fetches.append(
+                {
+                    "id": fetch,
+                    "site_id": site,
+                    "key": key,
+                    "at": at,
+                    "status": status,
+                    "address": page.address,
+                    "headers": page.headers,
+                    "redirect": redirect,
+                    "document_id": document,
+                    "sha256": sha256,
+                    "length": length,
+                }
+            )
+        stored = {
+            "site_id": site,
+            "key": key,
+            "path": path,
+            "reason": page.reason or (Reason.REDIRECT.word if redirect else None),
+            "depth": page.depth,
+            "hops": page.hops,
+            "seed": page.seed,
+            "priority": page.depth,
+            "due_at": self._first_due(path, at, key) if is_new else None,
+            "status": status,
+            "checked_at": at,
+            "etag": validator(page.etag),
+            "modified": validator(page.modified),
+            "document_id": document,
+            "fetch_id": fetch,
+            "checks": 1,
+            "changes": 0,
+            "changed_at": at,
+            "confirmed_at": at,
+        }
+        if row is None:
+            stored["first_seen"] = at
+            rows.new.append(stored)
+        else:
+            stored["depth"] = stored["priority"] = min(page.depth, row.depth)
+            stored["hops"] = min(page.hops, row.hops)
+            stored["seed"] = page.seed or bool(row.seed)
+            if is_new:
+                stored |= _NO_RATE
+            else:
+                self._check_again(rows, stored, changed=not is_same)
+            rows.old.append(stored)
+        self._stored += is_new and (row is None or row.state != State.STORED)
+        counts = rows.sites.setdefault(site, [0, 0, 0])
+        counts[0] += row is None
+        counts[1] += (document is not None) - (row is not None and row.document_id is not None)
+        counts[2] += packed.version[1]
+
+    def _is_same(self, rows: _Rows, fetch: int, packed: PackedPage, redirect: str | None) -> bool:
+        """Whether a page brings what its version before brought. Its regions may be known by now, or its table another."""
+        version = rows.versions.get(fetch)
+        if version is None or packed.page.reason:
+            return False
+        if fetch not in rows.kept and (version.redirect != redirect or version.sha256 != (packed.version[0] or None)):
+            return False
+        if packed.page.table is not None or version.tvi is not None:
+            rows.tables[fetch] = packed.page.table
+        if packed.regions:
+            rows.repacked[fetch] = (packed.sha256, packed.regions)
+        return True
+
+    def _new_fetch(self, rows: _Rows, packed: PackedPage, before: int | None) -> int:
+        """The number of a new version, with what goes with it."""
+        fetch = self._documents.new_fetch()
+        if packed.regions:
+            rows.regions[fetch] = packed.regions
+        if packed.page.table is not None:
+            rows.tables[fetch] = packed.page.table
+        version = rows.versions.get(before) if before is not None else None
+        if version is not None:
+            if version.id in rows.lessons:
+                rows.lessons[fetch] = rows.lessons.pop(version.id)
+            if version.learned:
+                rows.lessons[version.id] = Lesson(b"", b"")
+            if version.tvi is not None:
+                rows.tables[version.id] = None
+        return fetch
+
+    def _first_due(self, path: str, at: float, key: int) -> float | None:
+        """When a page is due that had no version before; a member of an archive never is, it comes with the archive."""
+        return None if "#" in path else never(self._state.revisits.first(at, key))
+
+    def _check_again(self, rows: _Rows, stored: dict[str, Any], *, changed: bool) -> None:
+        """Sets when a page is due that had a version before, and its history from now on."""
+        site, key, at = stored["site_id"], stored["key"], stored["checked_at"]
+        before = rows.histories.get((site, key))
+        if before is None:  # its place is another's, and it has the next one
+            before = self._histories.of([(site, key)])[site, key]
+        due, rate = self._learn(before, site, key, at, changed=changed)
+        stored["due_at"] = None if "#" in stored["path"] else due
+        stored["checks"] = before.checks + 1
+        stored["changes"] = before.changes + changed
+        stored["changed_at"] = at if changed else before.changed_at
+        stored |= zip(_RATE, rate, strict=True)
+
+    def _learn(self, before: History, site: int, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
+        """When a URL is due that was found again, and what is now known of its rate of change."""
+        self._lastmods.saw(site, before, at, changed=changed)
+        revisits = self._state.revisits
+        earlier = rate_of(before, revisits.guess)
+        rate = revisits.learn(earlier, at - before.last_good, changed)
+        due = revisits.following(at, key, rate)
+        if self._state.budget is not None:
+            self._moves.append((earlier, rate, before.planned, due - at))
+        return never(due), rate
+
+    def committed(self) -> None:
+        """What was written last is committed: from now on it counts for the budget."""
+        if (budget := self._state.budget) is not None:
+            budget.stored(self._stored)
+            for move in self._moves:
+                budget.moved(*move)
+            budget.settle()
+        self._lastmods.committed()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._stored = 0
+        self._moves.clear()
+
+    # --- what is seen in them -------------------------------------------------------------------------------------------
+
+    def _targets(self, pages: Sequence[PackedPage], now: float) -> dict[str, str]:
+        """The canonical targets of redirects; those of seeds join the scope (section 3)."""
+        targets: dict[str, str] = {}
+        of_seeds = []
+        canon = Canon.of(self._state.work)
+        for packed in pages:
+            page = packed.page
+            target = canonical(page.redirect) if page.redirect else None
+            target = canon.apply(target) if canon is not None and target is not None else target
+            if target is None or len(target) > self._state.work.MaxUrlLength:
+                continue
+            targets[page.redirect] = target
+            if page.seed and page.hops < self._state.work.MaxRedirects:
+                of_seeds.append((page.site, page.path, target))
+        self._seeds.follow(of_seeds, now)
+        return targets
+
+    def _seen_in(self, pages: Sequence[PackedPage], targets: Mapping[str, str]) -> list[SeenUrl]:
+        """Every URL that the pages bring, with its place before any conflict."""
+        key_of = self._urls.key_of
+        seen_urls: list[SeenUrl] = []
+        outside: list[FoundUrl] = []
+        for packed in pages:
+            page = packed.page
+            site, below = page.site, page.depth + 1
+            seen_urls += [(site, key_of(path), path, below, 0, "", False) for path in page.internal]
+            if not self._state.is_already_stored(page.visit, below, page.external):
+                outside += [(url, below, 0, False, "") for url in page.external]
+            for word, text in page.refused:
+                if text.startswith("/"):
+                    seen_urls.append((site, key_of(text), text, below, 0, word, False))
+                else:
+                    outside.append((text, below, 0, False, word))
+            # The worker judged the target if it is a path of its own site.
+            if (target := targets.get(page.redirect)) and not page.refused:
+                outside.append((target, page.depth, page.hops + 1, page.seed, ""))
+        return seen_urls + self._urls.seen_of(outside)
+
+    def _mark_targets(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl]) -> None:
+        """The target of a seed's redirect counts as a seed, also where it was known before."""
+        marked = []
+        for site, key, path, _, _, _, seed in seen_urls:
+            if seed:
+                where, row = lookup.place(site, key, path)
+                if row is not None:
+                    marked.append((site, where, path))
+        self._urls.mark_seeds(marked)
+
+    # --- confirmations --------------------------------------------------------------------------------------------------
+
+    def confirm(self, records: Sequence[UnchangedRecord], written: Written) -> None:
+        """The server says that what is stored is current; a URL without a document cannot be meant."""
+        if not records:
+            return
+        lookup = self._urls.look_up({(record.site, record.key) for record in records})
+        meant: dict[tuple[int, int], UnchangedRecord] = {}
+        fetches: list[int] = []
+        tables: dict[int, TableFact | None] = {}
+        for record in records:
+            key, row = lookup.place(record.site, record.key, record.path)
+            if row is not None and row.document_id is not None:
+                meant[record.site, key] = record
+                if row.fetch_id is not None:
+                    fetches.append(row.fetch_id)
+                    if record.table is not None or record.is_table_gone:
+                        tables[row.fetch_id] = record.table
+        histories = self._histories.of(meant)
+        rows = []
+        for (site, key), record in meant.items():
+            at = record.checked_at
+            due, rate = self._learn(histories[site, key], site, key, at, changed=False)
+            confirmed: dict[str, Any] = {
+                "site_id": site,
+                "key": key,
+                "path": record.path,
+                "due_at": due,
+                "status": record.status,
+                "checked_at": at,
+                "new_etag": validator(record.etag),
+                "new_modified": validator(record.modified),
+                "confirmed_at": at,
+            }
+            rows.append(confirmed | dict(zip(_RATE, rate, strict=True)))
+        self._writer.many(_CONFIRM, rows)
+        self._versions.set_tables(tables)
+        if self._state.work.LearnRegions and fetches:
+            self._learning.confirmed(fetches)
+        self._lastmods.settle()
+        written.unchanged += len(rows)
+
+
+def _seen_before(pages: Sequence[PackedPage], lookup: UrlLookup) -> dict[int, PackedPage]:
+    """The pages that have a version, by its fetch."""
+    found = {}
+    for packed in pages:
+        page = packed.page
+        if (page.site, page.key) in lookup.rows:
+            row = lookup.place(page.site, page.key, page.path)[1]
+            if row is not None and row.fetch_id is not None:
+                found[row.fetch_id] = packed
+    return found
+
+
+def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[Sequence[PackedPage]]:
+    """The pages in their order, in parts in which no URL occurs twice; one part but for a few batches in a crawl."""
+    waiting = pages
+    while waiting:
+        distinct: dict[tuple[int, str], PackedPage] = {}
+        rest = [packed for packed in waiting if distinct.setdefault((packed.page.site, packed.page.path), packed) is not packed]
+        yield list(distinct.values())
+        waiting = rest

@@ -1,0 +1,78 @@
+"""The rows of `pauses`: until when a host or an address is not to be asked, for whichever site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import asdict
+from sqlalchemy import Text, and_, bindparam, case, delete, literal_column, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from parcahyd.core.records import Pause, PauseRecord
+from parcahyd.storage.expressions import ONE, ZERO, later, moment, same
+from parcahyd.storage.schema import pauses, sites
+from parcahyd.storage.writer import Writer
+
+__all__ = ["PauseRows"]
+
+_REMEMBERED = 86_400.0
+
+
+_FIELDS = Pause.__struct_fields__
+
+
+def _upsert(new: Any) -> Any:
+    """An INSERT that lengthens a pause that is there. Each database has an INSERT of its own that can.
+
+    Of two visits to one host or address the later end counts. A visit that ends tells the same end again, without its reason.
+    """
+    longer = later(pauses.c.not_before, new.excluded.not_before)
+    is_longer = new.excluded.not_before > pauses.c.not_before + ONE
+    has_news = or_(new.excluded.reason != literal_column("''", Text), is_longer)
+    reason = case((has_news, new.excluded.reason), else_=pauses.c.reason)
+    changed = {"not_before": longer, "reason": reason, "failures": new.excluded.failures}
+    return new.values({name: bindparam(name) for name in _FIELDS}).on_conflict_do_update(
+        index_elements=["subject"], set_=changed
+    )
+
+
+_UPSERT = {"sqlite": _upsert(sqlite.insert(pauses)), "postgresql": _upsert(postgresql.insert(pauses))}
+_DROP_OVER = delete(pauses).where(
+    or_(
+        and_(pauses.c.not_before <= bindparam("now"), pauses.c.failures == ZERO),
+        pauses.c.not_before <= bindparam("long_ago"),
+    )
+)
+_ALL = select(*(pauses.c[name] for name in _FIELDS)).order_by(pauses.c.subject)
+_SPARE_SITE = (
+    update(sites)
+    .where(*same(sites, "id", "visit"))
+    .values(
+        not_before=later(sites.c.not_before, moment("until", sites.c.not_before)),
+        failures=bindparam("failures"),
+        reason=bindparam("reason"),
+    )
+)
+
+
+class PauseRows:
+    """Keeps pauses; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def extend(self, wanted: Iterable[Pause]) -> None:
+        """Keeps each subject from being asked until then; a pause is never shortened."""
+        self._writer.many(_UPSERT[self._writer.kind], [asdict(pause) for pause in wanted])
+
+    def note(self, record: PauseRecord) -> None:
+        """Takes what an open visit was told: who is to be left alone, its own site included."""
+        self.extend(record.pauses)
+        row = {"until": record.not_before, "failures": record.failures, "reason": record.reason or None}
+        self._writer.many(_SPARE_SITE, [{"id": record.site, "visit": record.visit, **row}])
+
+    def in_force(self, now: float) -> tuple[Pause, ...]:
+        """The pauses that are not over; those that are still count for a day, where they came one after the other."""
+        self._writer.run(_DROP_OVER, now=now, long_ago=now - _REMEMBERED)
+        return tuple(Pause(*row) for row in self._writer.rows(_ALL))

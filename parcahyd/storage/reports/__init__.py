@@ -1,0 +1,258 @@
+"""What a crawl's database tells: to `status`, `urls`, `show`, `explain` and `verify`. It only reads, while a crawl may run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import UserMistake
+from parcahyd.core.life_cycle import State
+from parcahyd.core.records import origin
+from parcahyd.storage.reports.freshness import read_freshness
+from parcahyd.storage.reports.reader import Reader
+from parcahyd.storage.reports.records import (
+    Finding,
+    FreshnessReport,
+    ReasonCount,
+    RunReport,
+    SimilarReport,
+    SiteReport,
+    SparedSite,
+    StatusReport,
+    StoredDocument,
+    UrlReport,
+    UrlStory,
+)
+from parcahyd.storage.reports.url_report import ERRAND_REASONS, read_document, read_story, sentence_of
+from parcahyd.storage.reports.verification import findings
+from parcahyd.storage.schema import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
+
+__all__ = ["Reports"]
+
+_PAGE = 1000
+
+
+class Reports:
+    """The reading side of a crawl; a context manager, used from one thread."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Opens the database of that URL; where no crawl is stored yet, a DatabaseMistake says what to do."""
+        return cls(Reader(url))
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def status(self, now: float, top: int = 10) -> StatusReport:
+        """The crawl as a whole; `top` bounds the lists of sites."""
+        with self._reader.moment() as connection:
+            return _status(connection, now, top)
+
+    def freshness(self, now: float, work: WorkConf) -> FreshnessReport:
+        """How fresh the stored pages are believed to be; costs a pass over the URLs."""
+        return read_freshness(self._reader, work, now)
+
+    def urls(self, state: str | None = None, site: str | None = None) -> Iterator[UrlReport]:
+        """Every URL, or those in a state, or those of a site (a host, or scheme://host[:port]); by site, then by key."""
+        columns = (
+            *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
+            *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
+            *(fetches.c.length, documents.c.media_type, documents.c.title, documents.c.language, fetches.c.sha256),
+            *(sites.c.scheme, sites.c.host, sites.c.port),
+        )
+        statement = (
+            select(*columns)
+            .join(sites, sites.c.id == urls.c.site_id)
+            .join(documents, documents.c.id == urls.c.document_id, isouter=True)
+            .join(fetches, fetches.c.id == urls.c.fetch_id, isouter=True)
+        )
+        if state is not None:
+            statement = statement.where(urls.c.state == int(_state(state)))
+        if site is not None:
+            statement = statement.where(urls.c.site_id.in_(self._sites_named(site)))
+        for page in self._reader.pages(urls, statement, _PAGE):
+            yield from map(_url_report, page)
+
+    def similar(self, top: int = 10) -> SimilarReport:
+        """Near-duplicates, counted, the largest groups with some of their URLs; reads a number of every document."""
+        from parcahyd.storage.reports.similar import similar_report
+
+        with self._reader.moment() as connection:
+            return similar_report(connection, top)
+
+    def document(self, url: str, at: float | None = None) -> StoredDocument | None:
+        """The document of a URL, byte for byte, as it was received last or as it was at a moment; None where none is stored."""
+        with self._reader.moment() as connection:
+            return read_document(connection, url, at)
+
+    def story(self, url: str) -> UrlStory | None:
+        """Everything about a URL and its site; None where the URL was never seen."""
+        with self._reader.moment() as connection:
+            return read_story(connection, url)
+
+    def verify(self, *, running: bool = True) -> Iterator[Finding]:
+        """Everything in the database that should not be so; nothing, if all is well.
+
+        With `running=False`, which only who holds the crawl's lock can say, open visits are findings too.
+        """
+        return findings(self._reader, running=running)
+
+    def _sites_named(self, name: str) -> list[int]:
+        host = name.partition("://")[2].partition("/")[0] if "://" in name else name
+        bare = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        statement = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.host.in_((host, bare)))
+        return [
+            number
+            for number, scheme, its_host, port in self._reader.rows(statement)
+            if name in (its_host, f"{its_host}:{port}") or name.rstrip("/") == origin(scheme, its_host, port)
+        ]
+
+
+def _state(word: str) -> State:
+    try:
+        return State[word.upper()]
+    except KeyError:
+        words = ", ".join(state.word for state in State)
+        raise UserMistake(f'"{word}" is not a state', f"states are {words}") from None
+
+
+def _url_report(row: Any) -> UrlReport:
+    site = origin(row.scheme, row.host, row.port)
+    return UrlReport(
+        url=f"{site}{row.path}",
+        state=State(row.state).word,
+        reason=row.reason,
+        depth=row.depth,
+        status=row.status,
+        site=site,
+        seed=row.seed,
+        first_seen=row.first_seen,
+        checked_at=row.checked_at,
+        due_at=row.due_at,
+        tries=row.tries,
+        length=row.length,
+        media_type=row.media_type,
+        title=row.title,
+        language=row.language,
+        sha256=None if row.sha256 is None else row.sha256.hex(),
+    )
+
+
+def _status(connection: Connection, now: float, top: int) -> StatusReport:
+    states = dict.fromkeys((state.word for state in State), 0)
+    reasons = []
+    by_reason = select(urls.c.state, urls.c.reason, func.count()).group_by(urls.c.state, urls.c.reason)
+    for state, reason, number in connection.execute(by_reason):
+        states[State(state).word] += number
+        if reason is not None:
+            counted = ReasonCount(state=State(state).word, reason=reason, sentence=sentence_of(reason), urls=number)
+            reasons.append(counted)
+    later = _number(connection, select(func.count()).where(urls.c.state == FAILED, urls.c.due_at > now))
+    of_documents = select(func.count(), func.sum(documents.c.length), func.sum(func.length(documents.c.body)))
+    count, length, packed = connection.execute(of_documents.select_from(documents)).one()
+    free = sites.c.visit.is_(None)
+    return StatusReport(
+        states=states,
+        reasons=tuple(sorted(reasons, key=lambda counted: (-counted.urls, counted.reason))),
+        sites=_number(connection, select(func.count()).select_from(sites)),
+        sites_in_scope=_number(connection, select(func.count()).where(sites.c.in_scope)),
+        seeds=_number(connection, select(func.count()).select_from(seeds)),
+        documents=count,
+        document_bytes=int(length or 0),
+        stored_bytes=int(packed or 0),
+        fetches=_number(connection, select(func.count()).select_from(fetches)),
+        last_run=_last_run(connection),
+        spared=_spared(connection, now, top),
+        top_sites=_top_sites(connection, top),
+        due_now=states[State.KNOWN.word] + states[State.FAILED.word] - later,
+        due_later=later,
+        next_due=connection.scalar(select(func.min(sites.c.due_at)).where(free)),
+        next_again=connection.scalar(select(func.min(sites.c.again_at)).where(free)),
+    )
+
+
+def _number(connection: Connection, statement: Any) -> int:
+    return int(connection.scalar(statement) or 0)
+
+
+def _last_run(connection: Connection) -> RunReport | None:
+    row = connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).first()
+    if row is None:
+        return None
+    return RunReport(
+        run=row.id,
+        version=row.version,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        outcome=row.outcome,
+        counts=msgspec.json.decode(row.counts) if row.counts else {},
+    )
+
+
+def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
+    statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
+    of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
+    of_errands = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ERRAND_REASONS))
+    return (
+        tuple(
+            SparedSite(
+                site=row.subject,
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_hosts.order_by(pauses.c.not_before.desc(), pauses.c.subject).limit(top))
+        )
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.not_before,
+                reason=row.reason,
+                sentence=sentence_of(row.reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(statement.order_by(sites.c.not_before.desc(), sites.c.id).limit(top))
+        )
+        + tuple(
+            SparedSite(
+                site=origin(row.scheme, row.host, row.port),
+                until=row.errand_until,
+                reason=(reason := ERRAND_REASONS[row.robots_status]),
+                sentence=sentence_of(reason),
+                failures=row.failures,
+            )
+            for row in connection.execute(of_errands.order_by(sites.c.errand_until.desc(), sites.c.id).limit(top))
+        )
+    )
+
+
+def _top_sites(connection: Connection, top: int) -> tuple[SiteReport, ...]:
+    statement = select(sites).where(sites.c.pages > 0).order_by(sites.c.pages.desc(), sites.c.id).limit(top)
+    return tuple(
+        SiteReport(
+            site=origin(row.scheme, row.host, row.port),
+            in_scope=row.in_scope,
+            urls=row.urls,
+            pages=row.pages,
+            received=row.bytes,
+            requests=row.requests,
+            visiting=row.visit is not None,
+            due_at=row.due_at,
+        )
+        for row in connection.execute(statement)
+    )

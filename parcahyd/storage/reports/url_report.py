@@ -1,0 +1,264 @@
+"""One URL from the database: its document, rebuilt, and everything else that is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, or_, select, tuple_
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import DatabaseMistake, UserMistake
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact, origin
+from parcahyd.refresh.change_rate import ChangeRate
+from parcahyd.rules.canonical_url import key_of, recorded, split
+from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.storage.document_format import Damaged
+from parcahyd.storage.reports.records import DocumentReport, SparedSite, StoredDocument, UrlStory
+from parcahyd.storage.reports.similar import near_to
+from parcahyd.storage.reports.stored_versions import version_reports, whole
+from parcahyd.storage.revisits import History, rate_of
+from parcahyd.storage.schema import documents, fetches, learned, pauses, seeds, sites, tvis, urls
+
+__all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of"]
+
+ERRAND_REASONS = {
+    RobotsStatus.ERROR.value: Reason.ROBOTS_ERROR.word,
+    RobotsStatus.UNREACHABLE.value: Reason.ROBOTS_UNREACHABLE.word,
+}
+"""Why a site waits before it asks again for a robots.txt that lies on another site, by the status of its own."""
+
+_TWINS = 20
+_SIMILAR = 10
+_NEIGHBOURS = 5
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+def sentence_of(reason: str | None) -> str:
+    """A reason's word as a sentence; nothing where there is no such reason."""
+    try:
+        return Reason.of(reason).sentence if reason else ""
+    except KeyError:
+        return ""
+
+
+def read_document(connection: Connection, url: str, at: float | None = None) -> StoredDocument | None:
+    """The document of a URL as it was received last, or as it was at a moment; None where none is stored."""
+    found = _find(connection, url)
+    if found is None:
+        return None
+    text, row = found
+    fetch = _version(connection, row, at)
+    if fetch is None or fetch.document_id is None:
+        return None
+    document = connection.execute(select(documents).where(documents.c.id == fetch.document_id)).one()
+    try:
+        body = whole(connection, fetch.id, document.body, document.length)
+        if len(body) != fetch.length or fingerprint(body).sha256 != fetch.sha256:
+            raise Damaged("it is not what was received")
+    except Damaged as damage:
+        raise DatabaseMistake(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
+    return StoredDocument(
+        url=text,
+        body=body,
+        headers=fetch.headers,
+        status=fetch.status,
+        fetched_at=fetch.at,
+        address=fetch.address,
+        media_type=document.media_type,
+        charset=document.charset,
+    )
+
+
+def _version(connection: Connection, row: Any, at: float | None) -> Any:
+    """The newest version of a URL, or the one that was the newest at a moment; None where there is none."""
+    if at is None:
+        return connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).first()
+    of_url = select(fetches).where(fetches.c.site_id == row.site_id, fetches.c.key == row.key, fetches.c.at <= at)
+    return connection.execute(of_url.order_by(fetches.c.id.desc()).limit(1)).first()
+
+
+def read_story(connection: Connection, url: str) -> UrlStory | None:
+    """Everything about a URL and its site; None where the URL was never seen."""
+    found = _find(connection, url)
+    if found is None:
+        return None
+    text, row = found
+    site = connection.execute(select(sites).where(sites.c.id == row.site_id)).one()
+    history = connection.execute(
+        select(fetches)
+        .where(fetches.c.site_id == row.site_id, fetches.c.key == row.key)
+        .order_by(fetches.c.site_id.desc(), fetches.c.key.desc(), fetches.c.id.desc())
+    ).all()
+    is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
+    waits_for_site = max(site.not_before, site.errand_until)
+    spared = _pauses(connection, site)
+    return UrlStory(
+        url=text,
+        site=origin(site.scheme, site.host, site.port),
+        in_scope=site.in_scope,
+        addresses=tuple(site.addresses.split(",")) if site.addresses else (),
+        addresses_expire=site.addresses_expire,
+        robots=_robots(site),
+        augmentation=bytes(site.augmentation or b""),
+        visiting=site.visit is not None,
+        not_before=waits_for_site,
+        site_reason=site.reason or (ERRAND_REASONS.get(site.robots_status) if site.errand_until else None),
+        site_failures=site.failures,
+        state=State(row.state).word,
+        reason=row.reason,
+        sentence=sentence_of(row.reason),
+        detail=row.detail or "",
+        depth=row.depth,
+        hops=row.hops,
+        seed=row.seed,
+        via=connection.scalar(select(seeds.c.via).where(seeds.c.url == text)),
+        first_seen=row.first_seen,
+        checked_at=row.checked_at,
+        tries=row.tries,
+        status=row.status,
+        etag=row.etag,
+        modified=row.modified,
+        checks=row.checks,
+        changes=row.changes,
+        changed_at=row.changed_at,
+        changes_every=_changes_every(row),
+        next_visit=max(row.due_at, waits_for_site, _left_alone_until(site, spared))
+        if site.in_scope and row.due_at is not None
+        else None,
+        redirect=history[0].redirect if is_redirect and history else None,
+        document=_document(connection, row.document_id),
+        fetches=tuple(version_reports(connection, history)),
+        volatile_places=_volatile_places(connection, row.fetch_id),
+        table=_table(connection, row.fetch_id),
+        twins=_twins(connection, row),
+        similar=_similar(connection, row.document_id),
+        guards=bytes(site.guards or b""),
+        neighbours=_neighbours(connection, site),
+        pauses=spared,
+        lastmod=row.lastmod,
+        lastmod_read=row.lastmod_read,
+        lastmod_trust=site.lastmod_trust,
+    )
+
+
+def _neighbours(connection: Connection, site: Any) -> tuple[str, ...]:
+    """Hosts that share an address with the site's, as far as the crawl knows; a pass over the sites."""
+    if not site.addresses:
+        return ()
+    listed = "," + sites.c.addresses + ","
+    shared = or_(*(listed.contains(f",{address},", autoescape=True) for address in site.addresses.split(",")))
+    statement = select(sites.c.host).where(shared, sites.c.host != site.host).distinct().limit(_NEIGHBOURS)
+    return tuple(sorted(connection.scalars(statement)))
+
+
+def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
+    subjects = [f"host {site.host}", *(f"address {address}" for address in site.addresses.split(",") if address)]
+    statement = select(pauses).where(pauses.c.subject.in_(subjects), pauses.c.reason != "").order_by(pauses.c.subject)
+    return tuple(
+        SparedSite(
+            site=row.subject, until=row.not_before, reason=row.reason, sentence=sentence_of(row.reason), failures=row.failures
+        )
+        for row in connection.execute(statement)
+    )
+
+
+def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
+    """When its host may be asked, at one of its addresses at least."""
+    until = {pause.site: pause.until for pause in spared}
+    addresses = [until.get(f"address {address}", 0.0) for address in site.addresses.split(",")]
+    return max(until.get(f"host {site.host}", 0.0), min(addresses))
+
+
+def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
+    """The canonical URL and its row. Where its place is another's, it is at the next ones (architecture, section 5)."""
+    text = recorded(url)
+    if text is None:
+        raise UserMistake(f'"{url}" is not a URL', "write it in full, such as https://example.org/")
+    scheme, host, port, path = split(text)
+    site = connection.scalar(select(sites.c.id).where(sites.c.host == host, sites.c.scheme == scheme, sites.c.port == port))
+    if site is None:
+        return None
+    key = key_of(path)
+    while True:
+        row = connection.execute(select(urls).where(urls.c.site_id == site, urls.c.key == key)).first()
+        if row is None or row.path == path:
+            return None if row is None else (text, row)
+        key = _LOWEST if key == _HIGHEST else key + 1
+
+
+def _robots(site: Any) -> RobotsFact | None:
+    if site.robots_status is None:
+        return None
+    return RobotsFact(
+        RobotsStatus(site.robots_status),
+        site.robots_text or b"",
+        site.robots_fetched_at,
+        site.robots_expires_at,
+        site.robots_detail,
+        site.robots_failing_since,
+        site.robots_delay,
+    )
+
+
+def _document(connection: Connection, number: int | None) -> DocumentReport | None:
+    columns = [column for column in documents.c if column is not documents.c.body]
+    row = connection.execute(select(*columns).where(documents.c.id == number)).first() if number is not None else None
+    if row is None:
+        return None
+    return DocumentReport(
+        document=row.id,
+        df=row.df,
+        sha256=row.sha256.hex(),
+        length=row.length,
+        media_type=row.media_type,
+        charset=row.charset,
+        title=row.title,
+        language=row.language,
+        similarity=row.similarity,
+    )
+
+
+def _volatile_places(connection: Connection, fetch: int | None) -> int:
+    """How many places of a page were learned to be volatile."""
+    content = connection.scalar(select(learned.c.content).where(learned.c.fetch_id == fetch)) if fetch is not None else None
+    if content is None:
+        return 0
+    from parcahyd.augment.learned import read_learned
+
+    known = read_learned(content)
+    return sum(known.is_volatile(place) for place in known.places)
+
+
+def _table(connection: Connection, fetch: int | None) -> TableFact | None:
+    columns = (tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges)
+    row = connection.execute(select(*columns).where(tvis.c.fetch_id == fetch)).first() if fetch is not None else None
+    return None if row is None else TableFact(*row)
+
+
+def _changes_every(row: Any) -> float | None:
+    history = History(*(getattr(row, name) for name in History._fields))
+    rate = rate_of(history, ChangeRate.guess(WorkConf().RevisitAfter)) if row.document_id is not None else None
+    return 1 / rate.per_second if rate is not None and rate.per_second > 0 else None
+
+
+def _similar(connection: Connection, document: int | None) -> tuple[str, ...]:
+    mark = connection.scalar(select(documents.c.similarity).where(documents.c.id == document)) if document is not None else None
+    return near_to(connection, document or 0, mark, _SIMILAR)
+
+
+def _twins(connection: Connection, row: Any) -> tuple[str, ...]:
+    """Other URLs whose current document is the same; the index of `fetches` leads to them."""
+    if row.document_id is None:
+        return ()
+    statement = (
+        select(sites.c.scheme, sites.c.host, sites.c.port, urls.c.path)
+        .distinct()
+        .select_from(fetches)
+        .join(urls, (urls.c.site_id == fetches.c.site_id) & (urls.c.key == fetches.c.key))
+        .join(sites, sites.c.id == urls.c.site_id)
+        .where(fetches.c.document_id == row.document_id, urls.c.document_id == row.document_id)
+        .where(tuple_(urls.c.site_id, urls.c.key) != tuple_(row.site_id, row.key))
+        .limit(_TWINS)
+    )
+    return tuple(sorted(f"{origin(*site)}{path}" for *site, path in connection.execute(statement)))

@@ -1,0 +1,166 @@
+"""How often a stored URL changes: its history, as its row has it, and what sitemaps say of it.
+
+What a sitemap says is kept with each URL until its next check, which shows whether it was true. A site's trust is one number
+of its row (`refresh.lastmod`). Where it is earned, a page is due as soon as a sitemap says that it changed, and spared while
+it says that it did not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from parcahyd.core.life_cycle import State
+from parcahyd.refresh.change_rate import ChangeRate
+from parcahyd.refresh.lastmod import LastmodTrust
+from parcahyd.storage.due_times import never
+from parcahyd.storage.expressions import same, updating
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import STORED, sites, urls
+from parcahyd.storage.urls import UrlRows
+from parcahyd.storage.values import pairs
+from parcahyd.storage.writer import Writer
+
+__all__ = ["Histories", "History", "LastmodRows", "rate_of"]
+
+_AT_ONCE = 500
+"""Pages of a sitemap that are looked up together."""
+
+
+class History(NamedTuple):
+    """The checks of a URL, summed up."""
+
+    checks: int
+    changes: int
+    changed_at: float | None
+    first_seen: float
+    checked_at: float | None
+    """The last one, however it went."""
+    confirmed_at: float | None
+    """The last one that found it there."""
+    due_at: float | None
+    change_weight: float | None
+    change_span: float | None
+    change_restless: float | None
+    lastmod: float | None = None
+    """When it changed, as a sitemap says."""
+    lastmod_read: float | None = None
+    """When that sitemap was read."""
+
+    @property
+    def last_good(self) -> float:
+        return self.confirmed_at or self.checked_at or self.first_seen
+
+    @property
+    def planned(self) -> float:
+        """The seconds from the last good check to the next visit, as it was planned; 0: never."""
+        return 0.0 if self.due_at is None else self.due_at - self.last_good
+
+
+def rate_of(history: History, guess: ChangeRate) -> ChangeRate | None:
+    """What is known of a URL's rate; None where it was stored and never checked again."""
+    weight, span, restless = history.change_weight, history.change_span, history.change_restless
+    if weight is not None and span is not None and restless is not None:
+        return ChangeRate.of(weight, span, restless)
+    if history.checks <= 1:
+        return None
+    # A row of before rates were kept. Without a change it was stored at `changed_at`; else all that is known is `first_seen`.
+    since = history.changed_at if not history.changes and history.changed_at is not None else history.first_seen
+    return ChangeRate.from_counts(guess, history.checks, history.changes, history.last_good - since)
+
+
+_PAIR = pairs()
+_OF_PLACES = select(urls.c.site_id, urls.c.key, *(urls.c[name] for name in History._fields)).join_from(
+    _PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key)
+)
+
+
+class Histories:
+    """Reads histories for a batch; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def of(self, places: Collection[tuple[int, int]]) -> dict[tuple[int, int], History]:
+        """By site and key, all of them in one query; none where no place is asked for, as in a first crawl."""
+        if not places:
+            return {}
+        rows = self._writer.rows(_OF_PLACES, **self._writer.lists.pairs(list(places)))
+        return {row[:2]: History._make(row[2:]) for row in rows}
+
+
+# --- what sitemaps say --------------------------------------------------------------------------------------------------
+
+_TRUST = select(sites.c.lastmod_trust).where(*same(sites, "id"))
+_SET_TRUST = updating(sites, ("id",), "lastmod_trust")
+_NOTE = updating(urls, ("site_id", "key"), "due_at", "lastmod", "lastmod_read").where(urls.c.state == STORED)
+
+
+class LastmodRows:
+    """Keeps what sitemaps say, and what that was worth; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, url_rows: UrlRows, histories: Histories) -> None:
+        self._writer = writer
+        self._state = state
+        self._urls = url_rows
+        self._histories = histories
+        self._seen: dict[int, list[tuple[History, float, bool]]] = {}
+        self._replanned: list[tuple[float, float]] = []
+        writer.on_failure(self._forget)
+
+    def note(self, site: int, read_at: float, lastmods: Sequence[tuple[str, float]]) -> None:
+        """A sitemap that was read then says when these paths of its own site changed."""
+        trust = self._trust(site)
+        for start in range(0, len(lastmods), _AT_ONCE):
+            self._note_some(site, read_at, lastmods[start : start + _AT_ONCE], trust)
+
+    def _note_some(self, site: int, read_at: float, lastmods: Sequence[tuple[str, float]], trust: LastmodTrust) -> None:
+        key_of, revisits = self._urls.key_of, self._state.revisits
+        lookup = self._urls.look_up({(site, key_of(path)) for path, _ in lastmods})
+        said: dict[tuple[int, int], float] = {}
+        for path, lastmod in lastmods:
+            key, row = lookup.place(site, key_of(path), path)
+            if row is not None and row.state == State.STORED and row.document_id is not None:
+                said[site, key] = lastmod
+        rows: list[dict[str, Any]] = []
+        for (_, key), history in self._histories.of(said).items():
+            copied, lastmod, due = history.last_good, said[site, key], history.due_at
+            if read_at <= copied:
+                continue  # The copy is newer than what was said about it.
+            if due is not None:
+                due = never(trust.due_at(due, lastmod, copied, read_at, revisits.shortest, revisits.longest))
+                if due != history.due_at:
+                    self._replanned.append((history.planned, 0.0 if due is None else due - copied))
+            rows.append({"site_id": site, "key": key, "due_at": due, "lastmod": lastmod, "lastmod_read": read_at})
+        self._writer.many(_NOTE, rows)
+
+    def saw(self, site: int, before: History, at: float, *, changed: bool) -> None:
+        """A page was checked of which a sitemap had said something since the check before."""
+        if before.lastmod_read is not None and before.last_good < before.lastmod_read <= at:
+            self._seen.setdefault(site, []).append((before, at, changed))
+
+    def settle(self) -> None:
+        """Takes what was seen into the trust of each site."""
+        for site, seen in self._seen.items():
+            trust = before = self._trust(site)
+            for page, at, changed in seen:
+                trust = trust.observe(page.lastmod, page.last_good, at, changed=changed, read=page.lastmod_read)
+            if trust != before:
+                self._writer.many(_SET_TRUST, [{"id": site, "lastmod_trust": trust.encode()}])
+        self._seen.clear()
+
+    def committed(self) -> None:
+        """What was noted last is committed: from now on it counts for the budget."""
+        if (budget := self._state.budget) is not None:
+            for planned, interval in self._replanned:
+                budget.replan(planned, interval)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._seen.clear()
+        self._replanned.clear()
+
+    def _trust(self, site: int) -> LastmodTrust:
+        return LastmodTrust.decode(self._writer.value(_TRUST, id=site) or 0)

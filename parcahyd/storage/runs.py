@@ -1,0 +1,167 @@
+"""The rows of `runs`, and what a new run does to the database: settings that changed since the last one take effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from sqlalchemy import Text, bindparam, func, literal_column, null, or_, select, tuple_, update
+
+from parcahyd.config.schema import Configuration
+from parcahyd.config.secrets import without_secrets
+from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.version import __version__
+from parcahyd.refresh.budget import Allowance
+from parcahyd.refresh.schedule import SETTINGS
+from parcahyd.storage.due_times import never
+from parcahyd.storage.expressions import MOST, ZERO, inserting, updating, word
+from parcahyd.storage.revisits import History, rate_of
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, runs, sites, urls
+from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.values import words
+from parcahyd.storage.writer import Writer
+
+__all__ = ["RunRows"]
+
+_NOT_RECORDED = frozenset({"DbUrl", "DbName", "DbUser", "DbPassword"})
+"""How the database is reached may be a secret, and decides nothing about the crawl."""
+
+_DAY = 86400.0
+_PAGE = 2000
+
+
+_LAST_SETTINGS = select(runs.c.settings).order_by(runs.c.id.desc()).limit(1)
+_INSERT = inserting(runs, "id", "started_at", "settings", "version")
+_END = updating(runs, ("id",), "ended_at", "outcome", "counts")
+_LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
+_NEXT_DUE = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
+
+# What settings that changed do to URLs. These pass over the table.
+_READMIT = (
+    update(urls)
+    .where(
+        *(urls.c.state == REFUSED, urls.c.reason.in_(words("reasons"))),
+        *(urls.c.depth <= bindparam("max_depth"), urls.c.hops <= bindparam("max_hops")),
+        urls.c.site_id.in_(select(sites.c.id).where(sites.c.in_scope)),
+    )
+    .values(state=KNOWN, reason=null(), due_at=bindparam("now"), tries=ZERO)
+)
+_REFUSE_DEEP = (
+    update(urls)
+    .where(urls.c.state.in_((KNOWN, FAILED)), urls.c.depth > bindparam("max_depth"))
+    .values(state=REFUSED, reason=word(Reason.DEPTH), due_at=null())
+)
+_HISTORIES = (
+    select(urls.c.site_id, urls.c.key, urls.c.state, *(urls.c[name] for name in History._fields))
+    .where(
+        tuple_(urls.c.site_id, urls.c.key) > tuple_(bindparam("after_site"), bindparam("after_key")),
+        or_(urls.c.fetch_id.is_not(None), urls.c.state == STORED),
+        urls.c.path.not_like(literal_column("'%#%'", Text)),  # members of archives come with the archive
+    )
+    .order_by(urls.c.site_id, urls.c.key)
+    .limit(MOST)
+)
+_SET_DUE = updating(urls, ("site_id", "key"), "due_at")
+
+
+class RunRows:
+    """Opens and closes runs; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = site_rows
+
+    def begin(self, configuration: Configuration, now: float) -> tuple[int, frozenset[str]]:
+        """Records a run; gives its number and the settings, as `Work.KEY`, that differ from the last run's."""
+        settings = _settings(configuration)
+        last = self._writer.value(_LAST_SETTINGS)
+        before = settings if last is None else msgspec.json.decode(last)
+        number = self._writer.new_id(runs)
+        recorded = msgspec.json.encode(settings).decode()
+        self._writer.run(_INSERT, id=number, started_at=now, settings=recorded, version=__version__)
+        # A setting that the last run did not have yet had no influence on it.
+        return number, frozenset(key for key, value in settings.items() if before.get(key, value) != value)
+
+    def apply(self, changed: frozenset[str], now: float) -> None:
+        """Lets URLs follow settings that changed; costs a pass over the tables, and nothing where nothing changed."""
+        readmitted = [
+            reason.word for reason, keys in SETTINGS_OF.items() if reason is not Reason.SCOPE and changed.intersection(keys)
+        ]
+        revisit = bool(SETTINGS & changed)
+        if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
+            self._rescope(now)
+        if readmitted:
+            # As far as distance and scope allow.
+            reasons = self._writer.lists.bind(readmitted)
+            limits = {"max_depth": self._state.max_depth, "max_hops": self._state.work.MaxRedirects}
+            self._writer.run(_READMIT, now=now, reasons=reasons, **limits)
+        if "Work.MaxDepth" in changed:
+            self._writer.run(_REFUSE_DEEP, max_depth=self._state.max_depth)
+        if revisit:
+            self._reschedule()
+        if readmitted or revisit:
+            self._sites.settle_all()
+
+    def _rescope(self, now: float) -> None:
+        scope = self._sites.scope
+        moved = [(number, inside) for number, origin, inside in self._sites.all_sites() if scope.admits(*origin) is not inside]
+        self._sites.readmit([number for number, inside in moved if not inside], now)
+        self._sites.expel([number for number, inside in moved if inside])
+
+    def count_pages(self, now: float) -> None:
+        """Counts the stored pages by their rates of change, which a budget is shared by; costs a pass over the table."""
+        budget, per_day = self._state.budget, self._state.work.RevisitsPerDay
+        if budget is None:
+            return
+        spent = 0
+        for page in self._stored():
+            for _, _, state, history in page:
+                budget.enter(rate_of(history, self._state.revisits.guess), history.planned)
+                again = history.checks > 1 or state != State.STORED
+                spent += again and (history.checked_at or 0.0) > now - _DAY
+        budget.tune()
+        self._state.allowance = Allowance(per_day, now, spent)
+
+    def _reschedule(self) -> None:
+        """Sets the next visit of every stored page to what it would be had the settings always been these."""
+        revisits, budget = self._state.revisits, self._state.budget
+        for page in self._stored():
+            rows = []
+            for site, key, state, history in page:
+                if state == State.STORED:
+                    rate = rate_of(history, revisits.guess)
+                    at = history.last_good
+                    due = revisits.first(at, key) if rate is None else revisits.following(at, key, rate)
+                    rows.append({"site_id": site, "key": key, "due_at": never(due)})
+                    if budget is not None:
+                        budget.replan(history.planned, due - at)
+            self._writer.many(_SET_DUE, rows)
+
+    def _stored(self) -> Iterator[list[tuple[int, int, int, History]]]:
+        """Site, key, state and history of every URL that has a version, some at a time."""
+        site, key = 0, 0
+        while rows := self._writer.rows(_HISTORIES, after_site=site, after_key=key, most=_PAGE):
+            yield [(row[0], row[1], row[2], History._make(row[3:])) for row in rows]
+            site, key = rows[-1][:2]
+
+    def waiting(self) -> tuple[dict[str, int], float | None]:
+        left = {State(state).word: number for state, number in self._writer.rows(_LEFT)}
+        return left, self._writer.value(_NEXT_DUE)
+
+    def end(self, outcome: str, counts: dict[str, int], now: float) -> None:
+        told = msgspec.json.encode(counts).decode()
+        self._writer.run(_END, id=self._state.run, ended_at=now, outcome=outcome, counts=told)
+
+
+def _settings(configuration: Configuration) -> dict[str, Any]:
+    """Every setting as JSON has it, so that it can be compared with what was read back."""
+    found: dict[str, Any] = {}
+    for file, conf in (("Map", configuration.map), ("Work", configuration.work)):
+        for key in conf.__struct_fields__:
+            if key not in _NOT_RECORDED:
+                found[f"{file}.{key}"] = without_secrets(key, getattr(conf, key))
+    decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
+    return decoded

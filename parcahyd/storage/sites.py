@@ -1,0 +1,237 @@
+"""The rows of `sites`: found or made by origin, inside or outside the scope, and when each falls due."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, null, select, true, update
+
+from parcahyd.core.life_cycle import Reason
+from parcahyd.rules.scope import Scope
+from parcahyd.storage.due_times import earliest, site_due
+from parcahyd.storage.expressions import MOST, ZERO, inserting, later, moment, same, updating, word
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, urls
+from parcahyd.storage.values import numbers, words
+from parcahyd.storage.writer import Writer
+
+__all__ = ["Origin", "SiteRows"]
+
+Origin = tuple[str, str, int]
+"""Scheme, host, port."""
+
+_CACHED = 65536
+_PAGE = 1000
+
+# --- by origin ----------------------------------------------------------------------------------------------------------
+
+_ORIGIN = (sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope)
+_THIS = same(sites, "id")
+_BY_HOSTS = select(*_ORIGIN).where(sites.c.host.in_(words("hosts")))
+_INSERT = inserting(sites, *(column.name for column in _ORIGIN))
+_FOLLOWING = select(*_ORIGIN).where(sites.c.id > bindparam("after")).order_by(sites.c.id).limit(MOST)
+_COUNT = update(sites).where(*_THIS).values(urls=sites.c.urls + bindparam("more"))
+
+# --- the scope ----------------------------------------------------------------------------------------------------------
+
+_OF_SITES = urls.c.site_id.in_(numbers("ids"))
+_OUTSIDE = (_OF_SITES, urls.c.state == REFUSED, urls.c.reason == word(Reason.SCOPE))
+_IN_REACH = (urls.c.depth <= bindparam("max_depth"), urls.c.hops <= bindparam("max_hops"))
+_OF_SEEDS = select(sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.id.in_(select(seeds.c.site_id)))
+_SET_SCOPE = updating(sites, ("id",), "in_scope")
+_READMIT = update(urls).where(*_OUTSIDE, *_IN_REACH).values(state=KNOWN, reason=null(), due_at=bindparam("now"), tries=ZERO)
+_REFUSE_DEEP = update(urls).where(*_OUTSIDE, urls.c.depth > bindparam("max_depth")).values(reason=word(Reason.DEPTH))
+_REFUSE_FAR = update(urls).where(*_OUTSIDE).values(reason=word(Reason.REDIRECTS))
+_EXPEL = (
+    update(urls)
+    .where(_OF_SITES, urls.c.state.in_((KNOWN, FAILED)))
+    .values(state=REFUSED, reason=word(Reason.SCOPE), due_at=null())
+)
+
+# --- when they fall due -------------------------------------------------------------------------------------------------
+
+
+def _first(state: ColumnElement[int]) -> ScalarSelect[float]:
+    """The earliest due_at of a site's URLs in a state other than known: one step into `urls_rest`."""
+    of_site = select(urls.c.due_at).where(
+        urls.c.site_id == sites.c.id, urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None)
+    )
+    return of_site.order_by(urls.c.due_at).limit(1).scalar_subquery()
+
+
+_READY = later(moment("now", sites.c.due_at), later(sites.c.not_before, sites.c.errand_until))
+_ASLEEP = sites.c.due_at.is_(None) | (sites.c.due_at > _READY)
+_WAKE = update(sites).where(*_THIS, sites.c.visit.is_(None), sites.c.in_scope.is_(true()), _ASLEEP).values(due_at=_READY)
+_FIRST_KNOWN = (
+    select(urls.c.due_at)
+    .where(urls.c.site_id == sites.c.id, urls.c.state == KNOWN)
+    .order_by(urls.c.priority, urls.c.due_at, urls.c.key)
+    .limit(1)
+    .scalar_subquery()
+)
+_FIRST_ERRAND = select(func.min(errands.c.asked_at)).where(errands.c.site_id == sites.c.id).scalar_subquery()
+_DUES = select(
+    *(sites.c.id, sites.c.in_scope, sites.c.not_before, sites.c.errand_until, _FIRST_KNOWN.label("known")),
+    *(_first(FAILED).label("failed"), _first(STORED).label("stored"), _first(REFUSED).label("refused")),
+    *(_first(GONE).label("gone"), _FIRST_ERRAND.label("errand")),
+).where(sites.c.id.in_(numbers("ids")))
+_SET_DUES = updating(sites, ("id",), "due_at", "again_at")
+
+
+class SiteRows:
+    """Finds, makes and settles sites; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState) -> None:
+        self._writer = writer
+        self._state = state
+        self._cache: dict[Origin, tuple[int, bool]] = {}
+        self._scope: Scope | None = None
+        self._has_new_work = False
+        writer.on_failure(self.forget)
+
+    def forget(self) -> None:
+        self._cache.clear()
+        self._scope = None
+
+    # --- by origin ------------------------------------------------------------------------------------------------------
+
+    def find(self, origins: Iterable[Origin]) -> dict[Origin, tuple[int, bool]]:
+        """Id and membership of the scope of each site; those that were never seen are made."""
+        found: dict[Origin, tuple[int, bool]] = {}
+        missing: list[Origin] = []
+        for origin in dict.fromkeys(origins):
+            if site := self._cache.get(origin):
+                found[origin] = site
+            else:
+                missing.append(origin)
+        if missing:
+            read = self._read(missing)
+            made = self._make([origin for origin in missing if origin not in read])
+            self._remember(read | made)
+            found |= read | made
+        return found
+
+    def _read(self, origins: Sequence[Origin]) -> dict[Origin, tuple[int, bool]]:
+        wanted = set(origins)
+        hosts = self._writer.lists.bind(sorted({host for _, host, _ in wanted}))
+        return {
+            origin: (number, bool(inside))
+            for number, *parts, inside in self._writer.rows(_BY_HOSTS, hosts=hosts)
+            if (origin := (parts[0], parts[1], parts[2])) in wanted
+        }
+
+    def _make(self, origins: Iterable[Origin]) -> dict[Origin, tuple[int, bool]]:
+        scope = self.scope
+        made = {origin: (self._writer.new_id(sites), scope.admits(*origin)) for origin in origins}
+        self._writer.many(
+            _INSERT,
+            [
+                {"id": number, "scheme": scheme, "host": host, "port": port, "in_scope": inside}
+                for (scheme, host, port), (number, inside) in made.items()
+            ],
+        )
+        return made
+
+    def _remember(self, found: Mapping[Origin, tuple[int, bool]]) -> None:
+        if len(self._cache) > _CACHED:
+            for origin in list(islice(self._cache, _CACHED // 2)):
+                del self._cache[origin]
+        self._cache.update(found)
+
+    # --- the scope ------------------------------------------------------------------------------------------------------
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that the stored seeds span."""
+        if self._scope is None:
+            work = self._state.work
+            self._scope = Scope(work.Scope, work.Domains, work.Include, work.Exclude)
+            for scheme, host, port in self._writer.rows(_OF_SEEDS):
+                self._scope.add_seed(scheme, host, port)
+        return self._scope
+
+    def refusal(self, url: str, inside: bool) -> str:
+        """The word of the reason why a URL is refused whose site is inside or outside the scope; empty where it is not."""
+        if not inside:
+            return Reason.SCOPE.word
+        patterns = self.scope.patterns
+        return "" if patterns is None or patterns.admits(url) else Reason.EXCLUDED.word
+
+    def widen(self, origins: Iterable[Origin], now: float) -> None:
+        """Takes the sites of seeds into the scope, and with them every site that the scope then admits."""
+        scope = self.scope
+        new = [origin for origin in dict.fromkeys(origins) if not scope.admits(*origin)]
+        for origin in new:
+            scope.add_seed(*origin)
+        if not new:
+            return
+        if self._state.work.Scope == "site":
+            outside: Iterable[tuple[int, Origin]] = [(number, origin) for origin, (number, _) in self._read(new).items()]
+        else:
+            outside = ((number, origin) for number, origin, inside in self.all_sites() if not inside)
+        self.readmit([number for number, origin in outside if scope.admits(*origin)], now)
+        self._cache.clear()
+
+    def all_sites(self) -> Iterator[tuple[int, Origin, bool]]:
+        """Every site with its membership of the scope, paged by id."""
+        after = 0
+        while page := self._writer.rows(_FOLLOWING, after=after, most=_PAGE):
+            for number, scheme, host, port, inside in page:
+                yield number, (scheme, host, port), bool(inside)
+            after = page[-1][0]
+
+    def readmit(self, ids: Collection[int], now: float) -> None:
+        """Brings sites into the scope; what was refused for it becomes known, unless another limit forbids it still."""
+        self._writer.many(_SET_SCOPE, [{"id": number, "in_scope": True} for number in ids])
+        limits = {"max_depth": self._state.max_depth, "max_hops": self._state.work.MaxRedirects}
+        for page in _pages(ids):
+            bound = self._writer.lists.bind(page)
+            self._writer.run(_READMIT, now=now, ids=bound, **limits)
+            self._writer.run(_REFUSE_DEEP, ids=bound, **limits)
+            self._writer.run(_REFUSE_FAR, ids=bound)
+        self.settle(ids)
+
+    def expel(self, ids: Collection[int]) -> None:
+        """Takes sites out of the scope; what waits there is refused, what is stored stays."""
+        self._writer.many(_SET_SCOPE, [{"id": number, "in_scope": False} for number in ids])
+        for page in _pages(ids):
+            self._writer.run(_EXPEL, ids=self._writer.lists.bind(page))
+        self.settle(ids)
+
+    # --- when they fall due ---------------------------------------------------------------------------------------------
+
+    def count_new(self, new: Mapping[int, int], waiting: Collection[int], now: float) -> None:
+        """Counts new URLs by site, and wakes the sites that have something to do now and are not being visited."""
+        self._writer.many(_COUNT, [{"id": site, "more": more} for site, more in new.items()])
+        if self._writer.many(_WAKE, [{"id": site, "now": now} for site in waiting]):
+            self._has_new_work = True
+
+    def settle(self, ids: Iterable[int]) -> None:
+        """Sets due_at and again_at of sites to what their URLs say, by steps into the indexes."""
+        for page in _pages(ids):
+            rows = []
+            for number, inside, not_before, errand_until, known, failed, stored, refused, gone, errand in self._writer.rows(
+                _DUES, ids=self._writer.lists.bind(page)
+            ):
+                url = earliest(known, failed) if inside else None
+                again = earliest(stored, refused, gone) if inside else None
+                due = site_due(not_before, errand_until, url, errand)
+                self._has_new_work = self._has_new_work or due is not None
+                rows.append({"id": number, "due_at": due, "again_at": again})
+            self._writer.many(_SET_DUES, rows)
+
+    def take_new_work(self) -> bool:
+        """Whether a site was given something to do since the last question; one that is being visited is told at its end."""
+        found, self._has_new_work = self._has_new_work, False
+        return found
+
+    def settle_all(self) -> None:
+        """The same for every site; only when settings changed."""
+        self.settle(number for number, _, _ in self.all_sites())
+
+
+def _pages(ids: Iterable[int]) -> Iterator[list[int]]:
+    numbers = iter(ids)
+    while page := list(islice(numbers, _PAGE)):
+        yield page

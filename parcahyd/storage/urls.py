@@ -1,0 +1,359 @@
+"""The rows of `urls` and `seeds`: where each URL of a batch stands, links that are seen, seeds, and URLs that gave no document.
+
+A URL's place is its site and the key of its path. Another URL may be there already: then it takes the next free key
+(architecture, section 5). So a place is only ever used after the text was compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
+
+from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.ports import Order
+from parcahyd.core.records import BadRecord, origin
+from parcahyd.rules.canonical_url import split
+from parcahyd.storage.due_times import never
+from parcahyd.storage.expressions import ZERO, inserting, moment, same, updating
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import KNOWN, seeds, sites, urls
+from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.values import numbers, pairs, plain, words
+from parcahyd.storage.writer import Writer
+
+__all__ = ["BadUrlRows", "FoundUrl", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
+
+SeenUrl = tuple[int, int, str, int, int, str, bool]
+"""A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
+is not), whether it counts as a seed."""
+
+FoundUrl = tuple[str, int, int, bool, str]
+"""An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty)."""
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_KNOWN, _REFUSED = int(State.KNOWN), int(State.REFUSED)
+_depth = itemgetter(3)
+_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
+
+
+class UrlRow(NamedTuple):
+    """What the database has on a URL, as far as a batch needs it."""
+
+    path: str
+    state: int
+    reason: str | None
+    depth: int
+    hops: int
+    seed: bool
+    document_id: int | None
+    fetch_id: int | None
+    priority: int
+
+
+_PLACE = ("site_id", "key", "path")
+_WAY = ("depth", "hops", "seed", "priority")
+
+_PAIR = pairs()
+_LOOK_UP = select(urls.c.site_id, urls.c.key, *(urls.c[name] for name in UrlRow._fields)).join_from(
+    _PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key)
+)
+_INSERT = inserting(urls, *_PLACE, "state", "reason", *_WAY, "first_seen", "due_at")
+_NEARER = (
+    update(urls)
+    .where(*same(urls, *_PLACE))
+    .values(
+        state=KNOWN,
+        reason=null(),
+        depth=bindparam("depth"),
+        hops=bindparam("hops"),
+        priority=bindparam("priority"),
+        due_at=func.coalesce(urls.c.due_at, moment("now", urls.c.due_at)),
+    )
+)
+_SEEN_AGAIN = updating(urls, _PLACE, "priority").where(urls.c.state == KNOWN)
+_ANY = select(urls.c.key).limit(1)
+_MARK_AS_SEED = update(urls).where(*same(urls, *_PLACE)).values(seed=true())
+
+
+class UrlLookup:
+    """The places that a batch asked for: what the database has there, and what the batch itself has put there."""
+
+    def __init__(self, rows: dict[tuple[int, int], UrlRow], look: Callable[[int, int], UrlRow | None]) -> None:
+        self.rows = rows
+        self.taken: dict[tuple[int, int], str] = {}
+        """Places that this batch writes, by the path it writes there."""
+        self._look = look
+
+    def place(self, site: int, key: int, path: str) -> tuple[int, UrlRow | None]:
+        """The key of a URL, and its row if it has one; the first free key where it has none."""
+        while True:
+            row = self.rows.get((site, key))
+            other = self.taken.get((site, key)) if row is None else row.path
+            if other is None or other == path:
+                return key, row
+            key = _LOWEST if key == _HIGHEST else key + 1
+            if (site, key) not in self.rows and (beside := self._look(site, key)) is not None:
+                self.rows[site, key] = beside
+
+
+class UrlRows:
+    """Looks URLs up and adds those that were seen for the first time; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState, sites: SiteRows, key_of: Callable[[str], int]) -> None:
+        self._writer = writer
+        self._state = state
+        self._sites = sites
+        self.key_of = key_of
+        self.order: Order | None = None
+        """Says which URLs come first; None: breadth first, at no cost."""
+
+    def is_empty(self) -> bool:
+        """Whether no URL was ever seen."""
+        return not self._writer.rows(_ANY)
+
+    def look_up(self, places: Collection[tuple[int, int]]) -> UrlLookup:
+        """Reads what stands at the places, all of them in one query."""
+        rows: dict[tuple[int, int], UrlRow] = {}
+        if places:
+            for row in self._writer.rows(_LOOK_UP, **self._writer.lists.pairs(places)):
+                rows[row[:2]] = UrlRow._make(row[2:])
+        return UrlLookup(rows, self._read)
+
+    def _read(self, site: int, key: int) -> UrlRow | None:
+        return self.look_up([(site, key)]).rows.get((site, key))
+
+    def seen_of(self, found_urls: Sequence[FoundUrl]) -> list[SeenUrl]:
+        """Absolute URLs with their places before any conflict; what is outside the scope is refused, but for seeds inside."""
+        key_of, refusal = self.key_of, self._sites.refusal
+        parts = [split(url) for url, *_ in found_urls]
+        found = self._sites.find(part[:3] for part in parts)
+        seen_urls: list[SeenUrl] = []
+        for (url, depth, hops, seed, word), part in zip(found_urls, parts, strict=True):
+            site, inside = found[part[:3]]
+            is_seed = seed and inside
+            why = "" if is_seed else word or refusal(url, inside)
+            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed))
+        return seen_urls
+
+    def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
+        """Adds the URLs that were never seen before, as known or refused; gives how many those are.
+
+        One that waits already, or was refused for its distance, takes the shorter way if this is one.
+        """
+        if self._state.work.MaxDepth is not None:
+            seen_urls = sorted(seen_urls, key=_depth)
+        new: list[dict[str, Any]] = []
+        nearer: list[dict[str, Any]] = []
+        again: list[dict[str, Any]] = []
+        order = self.order
+        rows, taken = lookup.rows, lookup.taken
+        max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
+        for site, key, path, depth, hops, refusal, seed in seen_urls:
+            place = (site, key)
+            if place in taken or place in rows:
+                key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key as it turned out)
+                place = (site, key)
+                if place in taken:
+                    continue
+                if row is not None:
+                    if not refusal and self._is_nearer(row, depth, hops):
+                        taken[place] = path
+                        nearer.append(
+                            {
+                                "site_id": site,
+                                "key": key,
+                                "path": path,
+                                "depth": depth,
+                                "hops": hops,
+                                "priority": self._priority(path, depth),
+                                "now": now,
+                            }
+                        )
+                    elif order is not None and row.state == _KNOWN:
+                        again.append({"site_id": site, "key": key, "path": path, "priority": order.again(row.priority)})
+                    continue
+            taken[place] = path
+            is_known = not refusal and depth <= max_depth and hops <= max_hops
+            new.append(
+                {
+                    "site_id": site,
+                    "key": key,
+                    "path": path,
+                    "state": _KNOWN if is_known else _REFUSED,
+                    "reason": None if is_known else refusal or self._too_far(depth, hops),
+                    "depth": depth,
+                    "hops": hops,
+                    "seed": seed,
+                    "priority": depth if order is None or not is_known else order.first(path, depth),
+                    "first_seen": now,
+                    "due_at": now if is_known else None,
+                }
+            )
+        self._writer.many(_INSERT, new)
+        self._writer.many(_NEARER, nearer)
+        self._writer.many(_SEEN_AGAIN, again)
+        waiting = {row["site_id"] for row in new if row["reason"] is None}
+        waiting.update(row["site_id"] for row in nearer)
+        self._sites.count_new(Counter(row["site_id"] for row in new), waiting, now)
+        return len(new)
+
+    def _priority(self, path: str, depth: int) -> int:
+        return depth if self.order is None else self.order.first(path, depth)
+
+    def _too_far(self, depth: int, hops: int) -> str | None:
+        if depth > self._state.max_depth:
+            return Reason.DEPTH.word
+        return Reason.REDIRECTS.word if hops > self._state.work.MaxRedirects else None
+
+    def _is_nearer(self, row: UrlRow, depth: int, hops: int) -> bool:
+        if row.state == State.KNOWN:
+            return depth < row.depth
+        return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._too_far(depth, hops) is None
+
+    def mark_seeds(self, places: Iterable[tuple[int, int, str]]) -> None:
+        """Counts URLs as seeds: the targets of seeds' redirects, where they were known before."""
+        rows = [{"site_id": site, "key": key, "path": path} for site, key, path in places]
+        self._writer.many(_MARK_AS_SEED, rows)
+
+
+# --- seeds --------------------------------------------------------------------------------------------------------------
+
+_OUR_LIMITS = frozenset(
+    reason.word
+    for reason in SETTINGS_OF
+    if reason not in (Reason.ROBOTS, Reason.ADDRESS, Reason.SCHEME, Reason.SIZE, Reason.MEDIA_TYPE)
+)
+"""Refusals that do not hold for what the user asks for himself."""
+
+
+_INSERT_SEED = insert(seeds)
+_PRESENT_SEEDS = select(seeds.c.url).where(seeds.c.url.in_(words("urls")))
+_SEED_MARKS = {"seed": true(), "depth": ZERO, "hops": ZERO, "priority": ZERO}
+_MARK_SEED = update(urls).where(*same(urls, *_PLACE)).values(_SEED_MARKS)
+_ASK_AGAIN = (
+    update(urls)
+    .where(*same(urls, *_PLACE))
+    .values({**_SEED_MARKS, "state": KNOWN, "reason": null(), "tries": ZERO, "due_at": bindparam("now")})
+)
+_ORIGINS = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.id.in_(numbers("ids")))
+
+
+class SeedRows:
+    """Adds seeds; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, site_rows: SiteRows, url_rows: UrlRows) -> None:
+        self._writer = writer
+        self._sites = site_rows
+        self._urls = url_rows
+
+    def add(self, addresses: Iterable[str], now: float) -> None:
+        """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
+
+        A seed that failed or is gone is tried again; what is stored, or refused by others than us, stays as it is.
+        """
+        given = {url: split(url) for url in addresses}
+        self._sites.widen((parts[:3] for parts in given.values()), now)
+        found = self._sites.find(parts[:3] for parts in given.values())
+        self._keep({url: (found[parts[:3]][0], None) for url, parts in given.items()}, now)
+
+        seen_urls: list[SeenUrl] = []
+        for scheme, host, port, path in given.values():
+            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True))
+        lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
+        marked: list[dict[str, Any]] = []
+        again: list[dict[str, Any]] = []
+        for site, key, path, *_ in seen_urls:
+            where, row = lookup.place(site, key, path)
+            if row is None:
+                continue
+            lookup.taken[site, where] = path
+            if _looked_at_again(row):
+                again.append({"site_id": site, "key": where, "path": path, "now": now})
+            else:
+                marked.append({"site_id": site, "key": where, "path": path})
+        self._writer.many(_MARK_SEED, marked)
+        self._writer.many(_ASK_AGAIN, again)
+        self._sites.count_new({}, {row["site_id"] for row in again}, now)
+        self._urls.insert_seen(lookup, seen_urls, now)
+
+    def follow(self, redirects: Sequence[tuple[int, str, str]], now: float) -> None:
+        """Takes the targets of seeds' redirects as seeds, from (site, path) to a canonical URL; they widen the scope."""
+        if not redirects:
+            return
+        given = {target: split(target) for _, _, target in redirects}
+        self._sites.widen((parts[:3] for parts in given.values()), now)
+        found = self._sites.find(parts[:3] for parts in given.values())
+        found_origins = self._writer.rows(_ORIGINS, ids=self._writer.lists.bind({site for site, _, _ in redirects}))
+        begins = {number: origin(scheme, host, port) for number, scheme, host, port in found_origins}
+        self._keep(
+            {target: (found[given[target][:3]][0], f"{begins.get(site, '')}{path}") for site, path, target in redirects}, now
+        )
+
+    def _keep(self, wanted: dict[str, tuple[int, str | None]], now: float) -> None:
+        present = {url for (url,) in self._writer.rows(_PRESENT_SEEDS, urls=self._writer.lists.bind(list(wanted)))}
+        rows = [
+            {"url": url, "site_id": site, "via": via, "first_seen": now}
+            for url, (site, via) in wanted.items()
+            if url not in present
+        ]
+        self._writer.many(_INSERT_SEED, rows)
+
+
+def _looked_at_again(row: UrlRow) -> bool:
+    if row.state in (State.FAILED, State.GONE):
+        return True
+    return row.state == State.REFUSED and row.reason in _OUR_LIMITS
+
+
+# --- bad URLs -----------------------------------------------------------------------------------------------------------
+
+# The document of an earlier visit stays: `failed` and `gone` say how the last one went.
+_BAD_OUTCOME = ("state", "reason", "due_at", "tries", "status", "checked_at", "detail")
+_INSERT_BAD = inserting(urls, *_PLACE, *_WAY, "first_seen", *_BAD_OUTCOME)
+_UPDATE_BAD = updating(urls, _PLACE, *_BAD_OUTCOME)
+_BLANK_ADDRESS = update(sites).where(*same(sites, "id")).values(addresses=literal_column("''"), addresses_expire=ZERO)
+
+
+class BadUrlRows:
+    """BadURLQ: URLs that gave no document, with state, reason and the time of the next try."""
+
+    def __init__(self, writer: Writer, site_rows: SiteRows, url_rows: UrlRows) -> None:
+        self._writer = writer
+        self._sites = site_rows
+        self._urls = url_rows
+
+    def write(self, records: Sequence[BadRecord]) -> None:
+        """Stores the outcome of each; of two for one URL the later counts. Addresses that did not answer are blanked."""
+        latest = {(record.site, record.path): record for record in records}.values()
+        lookup = self._urls.look_up({(record.site, record.key) for record in latest})
+        new: list[dict[str, Any]] = []
+        old: list[dict[str, Any]] = []
+        for record in latest:
+            key, row = lookup.place(record.site, record.key, record.path)
+            lookup.taken[record.site, key] = record.path
+            changed: dict[str, Any] = {
+                "site_id": record.site,
+                "key": key,
+                "path": record.path,
+                "state": record.state,
+                "reason": record.reason,
+                "due_at": never(record.due_at),
+                "tries": record.tries,
+                "status": record.status or None,
+                "checked_at": record.at,
+                "detail": plain(record.detail) or None,
+            }
+            if row is None:
+                way = {"depth": record.depth, "hops": record.hops, "seed": record.seed, "priority": record.depth}
+                new.append({**changed, **way, "first_seen": record.at})
+            else:
+                old.append(changed)
+        self._writer.many(_INSERT_BAD, new)
+        self._writer.many(_UPDATE_BAD, old)
+        self._sites.count_new(Counter(row["site_id"] for row in new), (), 0.0)
+        blank = {record.site for record in records if record.blank_address}
+        self._writer.many(_BLANK_ADDRESS, [{"id": site} for site in blank])

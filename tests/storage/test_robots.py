@@ -1,0 +1,216 @@
+"""A robots.txt that redirects to another site is fetched there, while the site that asked waits."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.records import Errand, ErrandRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.storage.robots import MOST_OF_A_VISIT, PATIENCE
+from parcahyd.storage.schema import errands, sites
+from tests.storage.desk import Desk
+
+A = "http://a.example"
+ROBOTS = "https://static.example/robots.txt"
+FOUND = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nDisallow: /private", 5.0, 6.0, "200")
+
+
+def ask(desk: Desk, url: str = ROBOTS) -> Pair:
+    """A visit whose robots.txt led elsewhere; it is over."""
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), errand=url))
+    desk.over(pair)
+    return pair
+
+
+def answer(desk: Desk, pair: Pair, robots: RobotsFact = FOUND, redirect: str = "", hops: int = 0) -> None:
+    (errand,) = pair.errands
+    desk.write(ErrandRecord(pair.visit, pair.site, errand.asker, errand.path, robots, redirect, hops))
+    desk.over(pair)
+
+
+def test_what_a_visit_learns_is_kept(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert (pair.robots, pair.augmentation) == (None, b"")
+    desk.write(SiteRecord(pair.visit, pair.site, FOUND, augmentation=b"offers"))
+    desk.write(SiteRecord(pair.visit, pair.site))
+    desk.over(pair)
+    pair = desk.visit()
+    assert (pair.robots, pair.augmentation) == (FOUND, b"offers")
+
+
+def test_there_and_back(desk: Desk) -> None:
+    asker = ask(desk)
+    there = desk.visit()
+    assert (there.origin, there.urls) == ("https://static.example", ())
+    assert there.errands == (Errand(asker.site, "/robots.txt", 1),)
+    assert desk.lease_and_next() == ([], desk.now + PATIENCE)
+    answer(desk, there)
+    back = desk.visit()
+    assert (back.site, back.robots, [due.path for due in back.urls]) == (asker.site, FOUND, ["/"])
+    assert desk.rows(errands) == []
+    desk.crawl(back)
+    assert desk.lease() == []
+
+
+def test_the_answer_may_come_before_the_asking_visit_is_over(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+    answer(desk, desk.visit())
+    assert desk.lease() == []
+    desk.over(pair)
+    assert desk.visit().robots == FOUND
+
+
+def test_a_site_that_waits_is_not_woken_by_links(desk: Desk) -> None:
+    ask(desk)
+    desk.seed("http://b.example/")
+    pair = desk.visit("http://b.example")
+    desk.crawl(pair, external=(f"{A}/new",))
+    pairs, following = desk.lease_and_next()
+    assert [pair.host for pair in pairs] == ["static.example"]
+    assert following == desk.now + PATIENCE
+
+
+def test_without_an_answer_it_counts_as_unreachable(desk: Desk) -> None:
+    """It is asked for again when it has been waited for as long once more."""
+    asker = ask(desk)
+    there = desk.visit()
+    desk.over(there, not_before=desk.now + 100 * PATIENCE)
+    desk.now += PATIENCE
+    pairs, following = desk.lease_and_next()
+    assert pairs == []
+    assert following is not None
+    assert desk.now + PATIENCE <= following <= desk.now + 1.25 * PATIENCE
+    assert desk.rows(errands) == []
+    (spared,) = desk.reports.status(desk.now).spared
+    assert (spared.site, spared.until, spared.reason) == (A, following, "robots-unreachable")
+    desk.now = following
+    pair = desk.visit()
+    assert pair.site == asker.site
+    assert pair.robots is not None
+    assert pair.robots.status is RobotsStatus.UNREACHABLE
+    assert pair.robots.expires_at <= desk.now
+    assert len(pair.urls) == 1
+
+
+@pytest.mark.parametrize("status", [RobotsStatus.ERROR, RobotsStatus.UNREACHABLE])
+def test_an_errand_that_comes_to_nothing_is_run_again_after_longer_each_time(desk: Desk, status: RobotsStatus) -> None:
+    ask(desk)
+    waits = []
+    for _ in range(4):
+        there = desk.visit()
+        answer(desk, there, RobotsFact(status, b"", desk.now, desk.now, "HTTP 500"))
+        pairs, following = desk.lease_and_next()
+        assert pairs == []
+        assert following is not None
+        waits.append(following - desk.now)
+        desk.now = following
+        again = desk.visit()
+        desk.write(SiteRecord(again.visit, again.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.over(again)
+    assert waits[0] >= WorkConf().RetryDelay
+    assert all(later > earlier for earlier, later in itertools.pairwise(waits))
+    assert waits[-1] >= 4 * waits[0]
+
+
+def test_after_robots_patience_the_last_copy_counts(desk: Desk) -> None:
+    """RFC 9309, section 2.3.1.4; what was read before is obeyed, with its delay."""
+    desk.begin(RobotsPatience=5000.0, RobotsTtl=700.0)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(SiteRecord(pair.visit, pair.site, msgspec.structs.replace(FOUND, delay=3.0)))
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED, b"", desk.now, desk.now), errand=ROBOTS))
+    desk.over(pair)
+    there = desk.visit()
+    desk.now += 5000.0
+    answer(desk, there, RobotsFact(RobotsStatus.ERROR, b"", desk.now, desk.now, "HTTP 500"))
+    robots = desk.visit().robots
+    assert robots is not None
+    assert (robots.status, robots.text, robots.delay) == (RobotsStatus.STALE, FOUND.text, 3.0)
+    assert robots.expires_at == desk.now + 700.0
+
+
+def test_redirects_lead_on_and_end_after_five(desk: Desk) -> None:
+    asker = ask(desk)
+    for number in range(2, 6):
+        answer(desk, desk.visit(), redirect=f"https://hop{number}.example/robots.txt", hops=number)
+        assert [row["hops"] for row in desk.rows(errands)] == [number]
+    answer(desk, desk.visit(), redirect="https://hop6.example/robots.txt", hops=6)
+    pair = desk.visit()
+    assert pair.site == asker.site
+    assert pair.robots is not None
+    assert pair.robots.status is RobotsStatus.ABSENT
+    assert "hop6.example" not in {row["host"] for row in desk.rows(sites)}
+
+
+def test_an_errand_may_lead_back_to_the_site_that_asked(desk: Desk) -> None:
+    asker = ask(desk)
+    answer(desk, desk.visit(), redirect=f"{A}/really/robots.txt")
+    pair = desk.visit()
+    assert (pair.site, pair.urls, [errand.path for errand in pair.errands]) == (asker.site, (), ["/really/robots.txt"])
+    answer(desk, pair)
+    assert [due.path for due in desk.visit().urls] == ["/"]
+
+
+@pytest.mark.parametrize("url", ["http://", "about:blank"])
+def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
+    ask(desk, url)
+    assert desk.lease() == []
+    desk.now += 60
+    pair = desk.visit()
+    assert pair.robots is not None
+    assert pair.robots.status is RobotsStatus.UNREACHABLE
+
+
+def test_an_answer_that_nobody_waits_for_changes_nothing(desk: Desk) -> None:
+    ask(desk)
+    there = desk.visit()
+    stale = ErrandRecord(there.visit, there.site, there.errands[0].asker, "/another.txt", FOUND)
+    unknown = ErrandRecord(there.visit, there.site, 12345, "/robots.txt", FOUND)
+    before = desk.everything()
+    desk.write(stale, unknown)
+    assert desk.everything() == before
+
+
+def test_an_errand_survives_a_kill(desk: Desk) -> None:
+    asker = ask(desk)
+    desk.visit()
+    desk.killed()
+    desk.now += 30
+    desk.begin()
+    desk.now += 5
+    answer(desk, desk.visit())
+    assert desk.visit().site == asker.site
+
+
+def test_an_errand_to_a_site_of_the_crawl_rides_with_its_visit(desk: Desk) -> None:
+    ask(desk, "http://b.example/robots.txt")
+    desk.seed("http://b.example/")
+    pair = desk.visit()
+    assert ([due.path for due in pair.urls], len(pair.errands)) == (["/"], 1)
+
+
+def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
+    """Hosts without end may have their robots.txt lie with one that has nothing to do with them."""
+    desk.begin()
+    desk.seed(*(f"http://h{number}.example/" for number in range(MOST_OF_A_VISIT + 1)))
+    for asker in desk.lease(MOST_OF_A_VISIT + 1):
+        desk.now += 0.01
+        desk.write(SiteRecord(asker.visit, asker.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.over(asker)
+    there = desk.visit()
+    assert len(there.errands) == MOST_OF_A_VISIT
+    assert asker.site not in [errand.asker for errand in there.errands]
+    desk.write(*(ErrandRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.errands))
+    desk.over(there)
+    assert [errand.asker for pair in desk.lease(200) for errand in pair.errands] == [asker.site]

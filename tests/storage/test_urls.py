@@ -1,0 +1,170 @@
+"""Different URLs whose keys are equal never take each other's place."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+import pytest
+
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.records import ExternRecord
+from parcahyd.rules.orders import ByInLinks
+from parcahyd.storage.schema import sites, urls
+from tests.storage.desk import REVISIT, Desk
+
+A = "http://a.example"
+B = "http://b.example"
+TOP = 2**63 - 1
+
+
+def few_keys(path: str) -> int:
+    """Keys of which many are equal, up to the very last one."""
+    return TOP - len(path) % 2
+
+
+@pytest.fixture
+def crowded(empty_database: str) -> Iterator[Desk]:
+    desk = Desk(empty_database, few_keys)
+    yield desk
+    assert [finding for finding in desk.findings() if finding.kind != "key"] == []
+    desk.close()
+
+
+def test_each_url_has_a_place_of_its_own(crowded: Desk) -> None:
+    crowded.begin()
+    crowded.seed(f"{A}/", f"{A}/seed")
+    pair = crowded.visit()
+    paths = tuple(f"/{number}" for number in range(10))
+    crowded.write(crowded.page(pair, internal=paths))
+    crowded.write(crowded.page(pair, "/seed", b"s", internal=(*paths, "/more")))
+    crowded.store.store_extern([ExternRecord(pair.visit, 1, (f"{A}/9", f"{A}/new"))], crowded.now)
+    crowded.over(pair)
+    found = {row["path"]: row["key"] for row in crowded.rows(urls)}
+    assert set(found) == {"/", "/seed", *paths, "/more", "/new"}
+    assert len(set(found.values())) == len(found)
+    assert min(found.values()) == -(2**63)  # after the highest key comes the lowest
+    (site,) = crowded.rows(sites)
+    assert site["urls"] == len(found)
+    pair = crowded.visit()
+    assert {(due.path, due.key) for due in pair.urls} == {(path, found[path]) for path in (*paths, "/more", "/new")}
+    assert array("q", pair.known).tolist() == sorted(found.values())
+
+
+def test_outcomes_go_to_the_right_url(crowded: Desk) -> None:
+    crowded.begin()
+    crowded.seed(f"{A}/")
+    pair = crowded.visit()
+    crowded.write(crowded.page(pair, internal=("/a", "/b", "/c", "/d")))
+    # As a worker sends them that found the links itself: with the key that the path should have.
+    crowded.write(crowded.page(pair, "/b", b"b", etag='"b"'), crowded.page(pair, "/d", b"d"), crowded.page(pair, "/e", b"e"))
+    crowded.store.store_bad(
+        [crowded.bad(pair, "/c", State.GONE, Reason.MISSING), crowded.bad(pair, "/f", reason=Reason.TLS)], crowded.now
+    )
+    crowded.over(pair)
+    expected = {"": "stored", "a": "known", "b": "stored", "c": "gone missing", "d": "stored", "e": "stored", "f": "failed tls"}
+    assert crowded.states() == {f"{A}/{path}": state for path, state in expected.items()}
+
+    crowded.now += 2 * REVISIT
+    crowded.begin()
+    pair = crowded.visit()
+    assert {due.path: due.etag for due in pair.urls}["/b"] == '"b"'
+    crowded.write(crowded.unchanged(pair, "/b"), crowded.page(pair, "/d", b"changed"), crowded.redirect(pair, "/a", f"{A}/g"))
+    rows = {row["path"]: row for row in crowded.rows(urls)}
+    assert {path: (row["checks"], row["changes"]) for path, row in rows.items() if row["checks"] > 1} == {
+        "/b": (2, 0),
+        "/d": (2, 1),
+    }
+    assert rows["/g"]["state"] == State.KNOWN
+
+
+def test_new_urls_of_one_batch_make_room_for_each_other(crowded: Desk) -> None:
+    crowded.begin()
+    crowded.seed(f"{A}/")
+    pair = crowded.visit()
+    crowded.write(*(crowded.page(pair, f"/{letter}", letter.encode(), internal=(f"/{letter}{letter}",)) for letter in "abcdef"))
+    assert len({row["key"] for row in crowded.rows(urls)}) == 13
+    crowded.seed(f"{A}/aa", f"{A}/zz")
+    assert len(crowded.rows(urls)) == 14
+    assert crowded.row("/aa")["seed"]
+
+
+def test_refused_links_are_stored_with_their_reason(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    far = "http://b.example/long#5000-characters-0123456789abcdef"
+    refused = (("repeats", "/a/a/a"), ("session", "/s;jsessionid=1"), ("length", far), ("repeats", "/"))
+    found = desk.write(desk.page(pair, internal=("/ok",), refused=refused)).found
+    desk.over(pair)
+    assert desk.states() == {
+        f"{A}/": "stored",
+        f"{A}/ok": "known",
+        f"{A}/a/a/a": "refused repeats",
+        f"{A}/s;jsessionid=1": "refused session",
+        far: "refused length",
+    }
+    assert found == 4
+    assert (desk.row("/a/a/a")["depth"], desk.row("/a/a/a")["due_at"]) == (1, None)
+    assert {found.url for found in desk.reports.urls(state="refused")} == {f"{A}/a/a/a", f"{A}/s;jsessionid=1", far}
+    assert [due.path for due in desk.visit().urls] == ["/ok"]
+
+
+def test_a_redirect_that_was_refused_is_stored_once(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, internal=("/r",)))
+    desk.write(desk.redirect(pair, "/r", f"{A}/r;jsessionid=2", refused=(("session", "/r;jsessionid=2"),)))
+    desk.over(pair)
+    assert desk.states()[f"{A}/r;jsessionid=2"] == "refused session"
+
+
+def test_patterns_hold_for_links_to_other_sites_but_not_for_seeds(desk: Desk) -> None:
+    desk.begin(Scope="any", Exclude=("*.zip", f"{A}/"))
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.store.store_extern([ExternRecord(pair.visit, 1, ("http://b.example/1.zip", "http://b.example/1"))], desk.now)
+    desk.write(desk.redirect(pair, "/", "http://c.example/start.zip"))
+    desk.write(desk.page(pair, "/x", external=("http://d.example/2.zip", "http://d.example/2")))
+    assert desk.states() == {
+        f"{A}/": "stored redirect",
+        f"{A}/x": "stored",
+        "http://b.example/1.zip": "refused excluded",
+        "http://b.example/1": "known",
+        "http://c.example/start.zip": "known",
+        "http://d.example/2.zip": "refused excluded",
+        "http://d.example/2": "known",
+    }
+    desk.seed("http://b.example/1.zip")
+    assert desk.states()["http://b.example/1.zip"] == "known"
+
+
+def test_a_visit_is_told_how_many_pages_its_site_has(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert pair.site_pages == 0
+    desk.write(desk.page(pair, internal=("/1", "/2")), desk.page(pair, "/1", b"other"))
+    desk.over(pair)
+    assert desk.visit().site_pages == 2
+
+
+def test_options_of_the_canonical_form_hold_for_seeds_and_redirects(desk: Desk) -> None:
+    desk.begin(StripParameters=("utm_*",), SortParameters=True)
+    desk.seed(f"{A}/?utm_source=x&b=1&a=2")
+    pair = desk.visit()
+    assert [due.path for due in pair.urls] == ["/?a=2&b=1"]
+    desk.write(desk.redirect(pair, "/?a=2&b=1", f"{A}/next?utm_medium=y"))
+    assert set(desk.states()) == {f"{A}/?a=2&b=1", f"{A}/next"}
+
+
+def test_an_order_of_ones_own_decides_which_urls_come_first(desk: Desk) -> None:
+    desk.begin()
+    desk.store.set_order(ByInLinks(WorkConf()))
+    desk.seed(f"{A}/", f"{B}/", "http://c.example/")
+    desk.crawl(desk.visit(A), internal=("/1", "/2", "/3"))
+    for origin, found in ((B, (f"{A}/2", f"{A}/3")), ("http://c.example", (f"{A}/3",))):
+        desk.crawl(desk.visit(origin), external=found)
+    assert [url.path for url in desk.visit(A).urls] == ["/3", "/2", "/1"]
