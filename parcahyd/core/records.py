@@ -185,6 +185,14 @@ class ResolvedPair(_Record, frozen=True):
     detail: str = ""
 
 
+class SiteAddresses(_Record, frozen=True):
+    """The vetted addresses of the site that an open visit has, as soon as they are known."""
+
+    visit: int
+    addresses: tuple[str, ...]
+    expires_at: float
+
+
 class Assignment(_Record, frozen=True):
     """A resolved pair with the one address that the Crawl Manager chose for the visit."""
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.life_cycle import State
-from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, VisitOver
+from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, VisitOver
 from parcahyd.rules.backoff import grown
 from parcahyd.rules.host_rules import host_delays
 from parcahyd.storage.due_times import earliest
@@ -89,6 +89,7 @@ _NEXT_SPARED = select(func.min(later(sites.c.not_before, sites.c.errand_until)))
 _DETAILS = select(*(sites.c[name] for name in LeasedSite._fields)).where(sites.c.id.in_(numbers("ids")))
 _VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None))
 _TAKE = updating(sites, ("id",), "visit")
+_NOTE_ADDRESSES = updating(sites, ("id", "visit"), "addresses", "addresses_expire")
 _ASSIGN = updating(sites, ("id", "visit"), "visit_address")
 _GIVEN_BACK = {"visit": null(), "visit_address": literal_column("''")}
 _LEARNED = ("addresses", "addresses_expire", "guards", "not_before", "failures", "reason")
@@ -257,6 +258,21 @@ class Leases:
             _ORPHAN, [{"id": row.id, "visit": row.visit, "until": 0.0, "failures": row.failures} for row in strays]
         )
         self._sites.settle([row.id for row in strays])
+
+    def note_addresses(self, resolved: Iterable[SiteAddresses]) -> None:
+        """Writes the addresses of sites that open visits have, unless they turned out not to answer."""
+        visits = self._state.visits
+        rows = [
+            {
+                "id": visits[site.visit],
+                "visit": site.visit,
+                "addresses": ",".join(site.addresses),
+                "addresses_expire": site.expires_at,
+            }
+            for site in resolved
+            if site.visit in visits and site.visit not in self._state.blanked
+        ]
+        self._writer.many(_NOTE_ADDRESSES, rows)
 
     def assign(self, addresses: Mapping[int, str]) -> None:
         """Notes the address that each open visit uses, so that it is spared if the visit is orphaned."""

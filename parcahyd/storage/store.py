@@ -24,6 +24,7 @@ from parcahyd.core.records import (
     Pair,
     Pause,
     PauseRecord,
+    SiteAddresses,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -142,6 +143,12 @@ class Store:
         self._leases.committed()
         self._state.visits.update((pair.visit, pair.site) for pair in pairs)
         return pairs, following
+
+    def note_addresses(self, resolved: Sequence[SiteAddresses]) -> None:
+        """Writes the addresses of sites as soon as they are resolved (statement P11); those of visits that are over change
+        nothing."""
+        with self._writer.transaction():
+            self._leases.note_addresses(resolved)
 
     def assign(self, addresses: Mapping[int, str]) -> None:
         """Notes the address that each open visit was given, for the case that its process dies."""

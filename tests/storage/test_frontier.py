@@ -8,7 +8,7 @@ import pytest
 
 from parcahyd.config.schema import HostRule
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import Pause, VisitOver
+from parcahyd.core.records import Pause, SiteAddresses, VisitOver
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.storage.schema import pauses, sites
@@ -255,6 +255,46 @@ def test_pauses_are_kept_and_never_shortened(desk: Desk) -> None:
     start = desk.begin()
     assert {pause.subject: pause.not_before - START for pause in start.pauses} == {"host a.example": 5, "address 192.0.2.1": 9}
     assert len(desk.rows(pauses)) == 2
+
+
+def test_addresses_are_stored_as_soon_as_they_are_known(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/", f"{B}/", "http://c.example/")
+    first, second, over = sorted(desk.lease(), key=lambda pair: pair.host)
+    desk.over(over)
+    before = {row["host"]: row["addresses"] for row in desk.rows(sites)}
+    assert set(before.values()) == {""}
+    desk.store.note_addresses(
+        [
+            SiteAddresses(first.visit, ("192.0.2.1", "2001:db8::1"), desk.now + 60),
+            SiteAddresses(second.visit, ("192.0.2.2",), desk.now + 90),
+            SiteAddresses(over.visit, ("192.0.2.3",), desk.now + 90),
+        ]
+    )
+    known = {row["host"]: (row["addresses"], row["addresses_expire"]) for row in desk.rows(sites)}
+    assert known == {
+        "a.example": ("192.0.2.1,2001:db8::1", desk.now + 60),
+        "b.example": ("192.0.2.2", desk.now + 90),
+        "c.example": ("", 0.0),
+    }
+    # A run that is killed leaves them to the next, which spares them.
+    desk.killed()
+    start = desk.begin(AddressDelay=5.0)
+    spared = {pause.subject for pause in start.pauses}
+    assert {"address 192.0.2.1", "address 2001:db8::1", "address 192.0.2.2"} <= spared
+    desk.now += 10
+    leased = {pair.host: (pair.addresses, pair.addresses_expire) for pair in desk.lease()}
+    assert leased["a.example"] == (("192.0.2.1", "2001:db8::1"), START + 60)
+
+
+def test_an_address_that_does_not_answer_is_not_stored_again(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.store.note_addresses([SiteAddresses(pair.visit, ("192.0.2.1",), desk.now + 60)])
+    desk.store.store_bad([desk.bad(pair, blank_address=True)], desk.now)
+    desk.store.note_addresses([SiteAddresses(pair.visit, ("192.0.2.1",), desk.now + 60)])
+    assert [(row["addresses"], row["addresses_expire"]) for row in desk.rows(sites)] == [("", 0.0)]
 
 
 def test_orphaned_visits_wait_one_full_delay(desk: Desk) -> None:

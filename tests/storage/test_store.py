@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from parcahyd.core.errors import DatabaseMistake, StoreFailed
 from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import ExternRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.records import ExternRecord, Pair, RobotsFact, RobotsStatus, SiteAddresses, SiteRecord
 from parcahyd.storage.schema import runs, sites
 from parcahyd.storage.store import Store
 from tests.storage.desk import REVISIT, Desk
@@ -109,6 +109,10 @@ def _abandon(desk: Desk, pair: Pair) -> None:
     desk.store.abandon([pair.visit], desk.now)
 
 
+def _addresses(desk: Desk, pair: Pair) -> None:
+    desk.store.note_addresses([SiteAddresses(pair.visit, ("192.0.2.9",), desk.now + 60)])
+
+
 def _each_statement_fails_once(desk: Desk, write: Callable[[], object]) -> int:
     """Tries again and again, one statement further each time, until nothing fails any more; gives the number of failures."""
     before = desk.everything()
@@ -142,6 +146,14 @@ def test_a_failing_statement_leaves_everything_as_before_and_the_next_try_succee
     assert desk.everything() != before
     numbers = [row["id"] for row in desk.rows(sites)]
     assert numbers == list(range(1, len(numbers) + 1)), "ids were given out in vain"
+
+
+def test_addresses_that_could_not_be_written_are_written_at_the_next_try(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    assert _each_statement_fails_once(desk, lambda: _addresses(desk, pair)) > 0
+    assert [row["addresses"] for row in desk.rows(sites)] == ["192.0.2.9"]
 
 
 def test_a_failing_lease_leaves_everything_as_before(desk: Desk) -> None:
