@@ -33,13 +33,12 @@ from parcahyd.core.messages import (
     Leases,
     Ready,
     RequestProcessed,
-    SiteAddresses,
     Slowed,
     Visits,
 )
 from parcahyd.core.ports import Downloader
 from parcahyd.core.progress import Observer
-from parcahyd.core.records import Assignment, ResolvedPair
+from parcahyd.core.records import Assignment, ResolvedPair, SiteAddresses
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.document_buffer import DocumentBuffer
@@ -126,7 +125,7 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
             url_dispatcher.handed_over(pair.visit)
         else:
             if resolved.addresses != pair.addresses:
-                found = SiteAddresses(pair.visit, pair.site, resolved.addresses, resolved.expires_at)
+                found = SiteAddresses(pair.visit, resolved.addresses, resolved.expires_at)
                 database.send(AddressesFound((found,)))
             resolved_queue.put(resolved)
             signals.raise_(Signal.SOMETHING_TO_CRAWL)

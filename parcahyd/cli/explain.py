@@ -14,8 +14,8 @@ from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import origin
 from parcahyd.rules.canonical_url import recorded, shortened, split
 from parcahyd.rules.parameters import Canon
-from parcahyd.storage.reports.records import UrlStory
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.records import UrlStory
 
 __all__ = ["command"]
 

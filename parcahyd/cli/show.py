@@ -14,8 +14,8 @@ from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.crawl_options import crawl_options, time_argument
 from parcahyd.cli.wording import moment, version_line
 from parcahyd.core.errors import UserMistake
-from parcahyd.storage.reports.records import StoredDocument, UrlStory
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.records import StoredDocument, UrlStory
 
 __all__ = ["command"]
 

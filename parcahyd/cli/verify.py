@@ -19,8 +19,8 @@ from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import CrawlBusy, DatabaseMistake
 from parcahyd.runtime.run_lock import RunLock
-from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.records import Finding
 
 __all__ = ["command"]
 

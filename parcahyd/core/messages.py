@@ -25,6 +25,7 @@ from parcahyd.core.records import (
     Pair,
     Pause,
     PauseRecord,
+    SiteAddresses,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -53,7 +54,6 @@ __all__ = [
     "Ready",
     "Report",
     "RequestProcessed",
-    "SiteAddresses",
     "Slowed",
     "Stop",
     "Visits",
@@ -111,15 +111,6 @@ class Leases(_Message, frozen=True):
 
     pairs: tuple[Pair, ...]
     next_due: float | None
-
-
-class SiteAddresses(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The addresses of one site, as a URL Mapper found and vetted them."""
-
-    visit: int
-    site: int
-    addresses: tuple[str, ...]
-    expires_at: float
 
 
 class AddressesFound(_Message, frozen=True):

@@ -1,4 +1,7 @@
-"""The threads of the URL Mappers. Each takes a set at a time, and delivers every pair as soon as it is resolved (P14)."""
+"""The threads of the URL Mappers. They deliver every pair as soon as it is resolved (P14).
+
+The threads share the pairs of all sets: a slow name keeps one thread busy, and the others resolve the rest of its set.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,15 @@ from parcahyd.core.records import Pair, ResolvedPair
 from parcahyd.pipeline.url_mapper import UrlMapper
 
 __all__ = ["MapperThreads"]
+
+
+class _Set:
+    """How many pairs of a set are not delivered yet."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
 
 
 class MapperThreads:
@@ -33,28 +45,32 @@ class MapperThreads:
         self._loop = loop
         self._delivered = delivered
         self._hungry = hungry
-        self._sets: SimpleQueue[tuple[Pair, ...]] = SimpleQueue()
+        self._pairs: SimpleQueue[tuple[Pair, _Set]] = SimpleQueue()
         for number in range(count):
             threading.Thread(target=self._work, name=f"url-mapper-{number}", daemon=True).start()
 
     def map(self, pairs: tuple[Pair, ...]) -> None:
-        """Give a set to a thread that is hungry."""
-        self._sets.put(pairs)
+        """Have a set resolved."""
+        together = _Set(len(pairs))
+        for pair in pairs:
+            self._pairs.put((pair, together))
 
     def _work(self) -> None:
         with suppress(RuntimeError):  # The loop is closed: the run is over.
             while True:
-                self._map(self._sets.get())
+                pair, together = self._pairs.get()
+                try:
+                    resolved = self._mapper.map(pair)
+                except Exception as error:
+                    self._loop.call_soon_threadsafe(self._raise, error)
+                else:
+                    self._loop.call_soon_threadsafe(self._deliver, resolved, together)
 
-    def _map(self, pairs: tuple[Pair, ...]) -> None:
-        for pair in pairs:
-            try:
-                resolved = self._mapper.map(pair)
-            except Exception as error:
-                self._loop.call_soon_threadsafe(self._raise, error)
-                return
-            self._loop.call_soon_threadsafe(self._delivered, resolved)
-        self._loop.call_soon_threadsafe(self._hungry)
+    def _deliver(self, resolved: ResolvedPair, together: _Set) -> None:
+        self._delivered(resolved)
+        together.left -= 1
+        if not together.left:
+            self._hungry()
 
     def _raise(self, error: Exception) -> None:
         raise error

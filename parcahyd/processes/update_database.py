@@ -35,7 +35,7 @@ from parcahyd.core.messages import (
     WorkerGone,
     WorkerJoined,
 )
-from parcahyd.core.records import BadRecord, PauseRecord, VisitOver
+from parcahyd.core.records import BadRecord, PauseRecord, SiteAddresses, VisitOver
 from parcahyd.core.signals import Signal
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.database_thread import DatabaseThread
@@ -77,6 +77,8 @@ class UpdateDatabaseProcess:
         # By the serials of their processes: a worker may join while its predecessor's channel is still being read.
         self._workers: dict[int, Channel] = {}
         self._gone: dict[int, tuple[int, ...]] = {}
+        self._found: list[SiteAddresses] = []
+        """Addresses that are not in the database yet."""
         self._released: list[int] = []
         self._has_new_work = False
         self._is_reporting = False
@@ -191,11 +193,22 @@ class UpdateDatabaseProcess:
         self._call(lease, self.coordinator.send, "the database gave no leases")
 
     def _note_addresses(self, message: AddressesFound) -> None:
-        self._call(
-            lambda store: store.note_addresses(message.sites),
-            lambda _: None,
-            "the database did not note the addresses of a site",
-        )
+        """Those that arrive while others are being written are written together."""
+        self._found.extend(message.sites)
+        if len(self._found) == len(message.sites):
+            self._write_addresses()
+
+    def _write_addresses(self) -> None:
+        found = tuple(self._found)
+
+        def written(_: None) -> None:
+            del self._found[: len(found)]
+            if self._found:
+                self._write_addresses()
+
+        if found:
+            failure = f"the database did not note the addresses of {len(found)} sites"
+            self._call(lambda store: store.note_addresses(found), written, failure)
 
     def _assign(self, message: Assigned) -> None:
         self._call(

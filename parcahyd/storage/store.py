@@ -15,7 +15,6 @@ import msgspec
 from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import Written
 from parcahyd.core.errors import UserMistake
-from parcahyd.core.messages import SiteAddresses
 from parcahyd.core.ports import Order
 from parcahyd.core.records import (
     BadRecord,
@@ -154,10 +153,6 @@ class Store:
         """Notes the address that each open visit was given, for the case that its process dies."""
         with self._writer.transaction():
             self._leases.assign(addresses)
-
-    def note_addresses(self, sites: Sequence[SiteAddresses]) -> None:
-        """Notes what the hosts of sites resolve to."""
-        # TEMPORARY
 
     def release(self, batch: Sequence[VisitOver], now: float) -> None:  # noqa: ARG002 (every batch has its time)
         """Ends visits: their sites can be leased again from `not_before` on. Everything else of theirs is committed."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import zlib
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.core.records import PageRecord, Place
+from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.document_format import Damaged, rebuild, unpack
 from parcahyd.storage.packing import pack, pack_all
@@ -41,30 +40,6 @@ def test_a_redirect_has_nothing_to_pack() -> None:
     assert (packed.sha256, packed.length, packed.packed, packed.packed_links) == (b"", 0, b"", b"")
 
 
-class _Shelf:
-    """A window on bytes, and what was said about it."""
-
-    def __init__(self) -> None:
-        self.memory = bytearray(500_000)
-        self.lent: list[memoryview] = []
-        self.cleared: list[Place] = []
-        self._end = 0
-
-    def put(self, page: PageRecord) -> PageRecord:
-        place = Place(self._end, len(page.body))
-        self._end += place.length
-        self.memory[place.start : self._end] = page.body
-        return msgspec.structs.replace(page, body=b"", place=place)
-
-    def at(self, place: Place) -> memoryview:
-        self.lent.append(memoryview(self.memory)[place.start : place.start + place.length])
-        return self.lent[-1]
-
-    def clear(self, place: Place) -> None:
-        self.memory[place.start : place.start + place.length] = bytes(place.length)
-        self.cleared.append(place)
-
-
 _HEAD = "<html lang=de><title>Gr\u00fc\u00dfe</title></head>"
 _TEXT = "".join(f"<p>Some sort of phrase about plants, paper and stones, number {number}.</p>" for number in range(400))
 _PAGES = [
@@ -79,26 +54,13 @@ _PAGES = [
 
 @pytest.mark.parametrize("is_similar", [True, False])
 @pytest.mark.parametrize("is_brief", [True, False])
-@pytest.mark.parametrize("is_eager", [True, False])
-@pytest.mark.parametrize("level", [1, 2])
-def test_pages_on_a_shelf_become_what_they_become_elsewhere(
-    is_similar: bool, is_brief: bool, is_eager: bool, level: int
-) -> None:
-    wishes = (level, True, is_brief, is_similar, is_eager)
-    shelf, nothing = _Shelf(), _Shelf()
-    lying = [shelf.put(page) for page in _PAGES[:-1]] + _PAGES[-1:]
-    places = [page.place for page in lying[:-1]]
-    packed = pack_all(lying, shelf, *wishes)
-    assert packed == pack_all(list(_PAGES), nothing, *wishes)
-    assert (shelf.cleared, nothing.cleared) == (places, [])
-    assert not lying
-
-
-def test_a_view_is_of_no_use_once_its_place_is_cleared() -> None:
-    shelf = _Shelf()
-    pack_all([shelf.put(_PAGES[0])], shelf, 1, True)
-    with pytest.raises(ValueError, match="released"):
-        bytes(shelf.lent[0])
+def test_pages_that_are_packed_together_become_what_each_becomes_alone(is_similar: bool, is_brief: bool) -> None:
+    together = list(_PAGES)
+    packed = pack_all(together, 1, True, is_brief, is_similar)
+    assert packed == [pack_all([page], 1, True, is_brief, is_similar)[0] for page in _PAGES]
+    assert {page.similarity is not None for page in packed[:1]} == {is_similar}
+    assert packed[0].title == ("Gr\u00fc\u00dfe" if is_brief else "")
+    assert not together, "the pages' own bytes are kept while they are not needed any more"
 
 
 @given(st.binary(max_size=300))
