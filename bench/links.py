@@ -1,9 +1,9 @@
-"""Holds the ways to the links of a document against each other on real pages: are the links the same, and what does each cost?
+"""Compares the two readers of links on real pages: are the links the same, and what does each cost?
 
     python bench/links.py FOLDER...
 
-Every HTML file below the folders is read by machine code, by the patterns and by way of its tree, in turn. Times are CPU time
-of this process.
+Every HTML file below the folders is read by the compiled tag reader and by way of its tree, in turn. Times are CPU time of
+this process.
 """
 
 from __future__ import annotations
@@ -11,41 +11,34 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from parcahyd.rules.link_scanner import scan
-from parcahyd.rules.links import PageLinks, read_at_once, read_tags, read_tree
+from parcahyd.rules.known_tags import IS_COMPILED
+from parcahyd.rules.links import PageLinks, read_compiled, read_tree
 
 __all__ = ["compare", "main"]
 
 _SUFFIXES = {".html", ".htm", ".xhtml"}
-_Way = Callable[[bytes], PageLinks | None]
-
-WAYS: Mapping[str, _Way] = {
-    "machine code": read_at_once,
-    "patterns": lambda body: read_tags(scan(body)),
-}
-_TREE = "tree"
+_COMPILED, _TREE = "compiled", "tree"
 
 
-def compare(pages: Iterable[bytes]) -> tuple[dict[str, Counter[str]], dict[str, float]]:
-    """For each way, how many pages came out `equal` to their tree, in another `order`, `different` or `left` to the next way;
-    and seconds for each way and for the tree."""
-    outcomes: dict[str, Counter[str]] = {way: Counter() for way in WAYS}
-    seconds = dict.fromkeys((*WAYS, _TREE), 0.0)
+def compare(pages: Iterable[bytes]) -> tuple[Counter[str], dict[str, float]]:
+    """How many pages came out of the tag reader `equal` to their tree, in another `order`, `different`, or were `left` to the
+    tree; and the seconds of each reader."""
+    outcomes: Counter[str] = Counter()
+    seconds = {_COMPILED: 0.0, _TREE: 0.0}
     for body in pages:
-        found = {way: _timed(seconds, way, partly, body) for way, partly in WAYS.items()}
+        quick = _timed(seconds, _COMPILED, read_compiled, body)
         tree = _timed(seconds, _TREE, _read_tree, body)
-        for way, links in found.items():
-            outcomes[way]["left" if links is None or tree is None else _verdict(links, tree)] += 1
+        outcomes["left" if quick is None or tree is None else _verdict(quick, tree)] += 1
     return outcomes, seconds
 
 
-def _timed(seconds: dict[str, float], way: str, read: _Way, body: bytes) -> PageLinks | None:
+def _timed(seconds: dict[str, float], reader: str, read: Callable[[bytes], PageLinks | None], body: bytes) -> PageLinks | None:
     start = time.process_time()
     links = read(body)
-    seconds[way] += time.process_time() - start
+    seconds[reader] += time.process_time() - start
     return links
 
 
@@ -71,16 +64,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     folders = parser.parse_args().folders
+    if not IS_COMPILED:
+        parser.error("the tag reader was not compiled")
     outcomes, seconds = compare(_pages(folders))
-    pages = max(counter.total() for counter in outcomes.values())
+    pages = outcomes.total()
     if not pages:
         parser.error(f"there is no page below {', '.join(map(str, folders))}")
-    print("| way | pages | equal to the tree | other order | different | left to the next way | µs/page | tree / it |")
+    print("| reader | pages | equal to the tree | other order | different | left to the tree | µs/page | tree / it |")
     print("|---|---|---|---|---|---|---|---|")
-    for way, counts in outcomes.items():
-        cells = " | ".join(f"{counts[verdict]:,}" for verdict in ("equal", "order", "different", "left"))
-        each = 1e6 * seconds[way] / pages
-        print(f"| {way} | {pages:,} | {cells} | {each:.0f} | {seconds[_TREE] / seconds[way]:.1f} |")
+    cells = " | ".join(f"{outcomes[verdict]:,}" for verdict in ("equal", "order", "different", "left"))
+    each = 1e6 * seconds[_COMPILED] / pages
+    print(f"| {_COMPILED} | {pages:,} | {cells} | {each:.0f} | {seconds[_TREE] / seconds[_COMPILED]:.1f} |")
     print(f"| {_TREE} | {pages:,} | | | | | {1e6 * seconds[_TREE] / pages:.0f} | 1.0 |")
 
 

@@ -1,8 +1,8 @@
 """The tokens of a document that can begin or end a volatile region; everything else is passed over.
 
 What lies between two such tokens is skipped by one match of a regular expression whose quantifiers give nothing back, so the
-time is linear in the bytes; PCRE2 compiles it to machine code. A construct that does not end (a tag, a comment, raw text) takes
-the rest of the document with it, as in a browser.
+time is linear in the bytes. A construct that does not end (a tag, a comment, raw text) takes the rest of the document with it,
+as in a browser.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import pcre2
+from typing import NamedTuple
 
 from parcahyd.augment.tvi import REGION_ID
 
@@ -80,8 +78,8 @@ _XML_PASSED = (
     rb"</?+(?!Vol[0-9]++%b)%b%b>" % (_NAME_ENDS, _NAME, _ATTRIBUTES),
 )
 _COMMENTS = {False: re.compile(_COMMENT_HTML), True: re.compile(_COMMENT_XML)}
-_SKIP_IN_XML = rb"(?:%b)*+" % b"|".join(_XML_PASSED)
-_SKIP_NO_TAGS = rb"(?:%b)*+" % b"|".join(_HTML_PASSED)
+_SKIP_IN_XML = re.compile(rb"(?:%b)*+" % b"|".join(_XML_PASSED))
+_SKIP_NO_TAGS = re.compile(rb"(?:%b)*+" % b"|".join(_HTML_PASSED))
 _IS_VOL_NAME = re.compile(rb"Vol[0-9]++")
 _LONGEST_ID = 64
 
@@ -116,7 +114,8 @@ class TokenReader:
     def next(self) -> Token | None:
         document = self._document
         while True:
-            at = _skipped(self._skip(), document, self._position)
+            skipped = self._skip().match(document, self._position)
+            at = skipped.end() if skipped else self._position
             if at >= len(document):
                 return None
             token = self._comment(at) if document.startswith(b"<!--", at) else self._tag(at)
@@ -126,7 +125,8 @@ class TokenReader:
             if token.is_comment or token.name:
                 return token
 
-    def _skip(self) -> bytes:
+    def _skip(self) -> re.Pattern[bytes]:
+        """What passes over everything that does not matter at this place."""
         if self._is_xml:
             return _SKIP_IN_XML
         if not self._watched:
@@ -204,27 +204,8 @@ def _end_tag(name: bytes) -> re.Pattern[bytes]:
     return re.compile(rb"</(?i:%b)%b" % (name, _NAME_ENDS))
 
 
-def _skipped(pattern: bytes, document: bytes, position: int) -> int:
-    """Where the next token that matters begins."""
-    try:
-        return int(_quick(pattern).match(document, position).end())
-    except pcre2.LibraryError:  # The machine code's own stack was too small: only made-up pages come here.
-        found = _sure(pattern).match(document, position)
-        return found.end() if found else position
-
-
-@lru_cache(maxsize=len(_USUAL) + 3)
-def _quick(pattern: bytes) -> Any:
-    return pcre2.compile(pattern)
-
-
-@lru_cache(maxsize=len(_USUAL) + 3)
-def _sure(pattern: bytes) -> re.Pattern[bytes]:
-    return re.compile(pattern)
-
-
 @lru_cache(maxsize=len(_USUAL) + 1)
-def _skip_but(watched: bytes) -> bytes:
+def _skip_but(watched: bytes) -> re.Pattern[bytes]:
     """Passes over everything in HTML that neither marks nor is a tag of the watched name nor opens raw text."""
     unwatched = rb"(?!(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
     watch = rb"(?!/?+(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
@@ -234,4 +215,4 @@ def _skip_but(watched: bytes) -> bytes:
         rb"<%b(?!%b%b)(?:/%b%b|(?!(?i:span)%b)%b%b|(?i:span)%b%b)>"
         % (watch, _RAW_NAMES, _NAME_ENDS, _NAME, _ATTRIBUTES, _NAME_ENDS, _NAME, _NOT_DATA_VOL, _NAME_ENDS, _NOT_VOLATILE),
     )
-    return rb"(?:%b)*+" % b"|".join(passed)
+    return re.compile(rb"(?:%b)*+" % b"|".join(passed))

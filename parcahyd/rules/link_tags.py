@@ -1,7 +1,7 @@
 """What one start tag says about other documents: which references it holds, and what each is for.
 
-A tag comes from a tree or from a scanned document; both have a name and attributes. Page authors are adversaries, so the number
-of references and the length of each are bounded.
+A tag comes from a tree or from the tag reader; both have a name and attributes. Pages may be hostile, so the number of
+references and the length of each are bounded.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from parcahyd.rules.directives import MAX_LENGTH, MAX_RULES, speaks_to_robots
+from parcahyd.rules.query_encoding import query_encoded
 
 __all__ = [
     "CARRIERS",
@@ -39,9 +40,9 @@ _INSIDE = {ord(character): None for character in "\t\n\r"}
 _BLANK = r"[\t\n\f\r ]"
 # A candidate's URL runs up to white space; a comma ends it only there, and the descriptors behind it only outside of
 # parentheses (HTML, section "Parsing a srcset attribute").
-_CANDIDATE = r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+\)?+)*+)"
+_CANDIDATE = re.compile(r"([^\t\n\f\r ,][^\t\n\f\r ]*+)(?:(?<=,)|(?:[^,(]++|\([^)]*+\)?+)*+)")
 # HTML, section "Refresh state": a time, a separator, then the URL, perhaps after `url=` and in quotes.
-_REFRESH = (
+_REFRESH = re.compile(
     rf"(?is){_BLANK}*+(?:[0-9]|(?=\.))[0-9.]*+(?={_BLANK}|[;,]){_BLANK}*+[;,]?{_BLANK}*+"
     rf"(?:url{_BLANK}*+={_BLANK}*+)?+(?:\"([^\"]*+)|'([^']*+)|(.+))"
 )
@@ -60,7 +61,7 @@ TABLE_RELATIONS = frozenset(("tol", "tvi", "augment"))
 
 
 class Carrier(Protocol):
-    """A start tag that can carry links, of a tree or of a scanned document."""
+    """A start tag that can carry links, from a tree or from the tag reader."""
 
     @property
     def tag(self) -> str: ...
@@ -94,8 +95,6 @@ class Sink:
         if len(href) > MAX_HREF or (where is self.embedded and href[:5].lower() == "data:"):
             return
         if self.charset:
-            from parcahyd.rules.query_encoding import query_encoded  # Documents that are not UTF-8 are few.
-
             href = query_encoded(href, self.charset)
         nofollow = rel is not None and "nofollow" in rel.lower().split()
         if where is not None and not nofollow:
@@ -149,7 +148,7 @@ def _of_meta(sink: Sink, element: Carrier) -> None:
         sink.robots.append((name[:MAX_LENGTH], content[:MAX_LENGTH]))
     if (element.attr("http-equiv") or "").lower() != "refresh":
         return
-    refresh = re.match(_REFRESH, content[:MAX_HREF])
+    refresh = _REFRESH.match(content[:MAX_HREF])
     if refresh is not None:
         sink.add("link", refresh[refresh.lastindex or 0], sink.follow)
 
@@ -162,7 +161,7 @@ def _of_image(sink: Sink, element: Carrier) -> None:
 def _of_srcset(sink: Sink, element: Carrier) -> None:
     srcset = element.attr("srcset")
     if srcset:
-        for candidate in re.finditer(_CANDIDATE, srcset):
+        for candidate in _CANDIDATE.finditer(srcset):
             sink.add("img", candidate[1].rstrip(","), sink.embedded)
 
 
@@ -221,4 +220,4 @@ CARRIERS: dict[str, Callable[[Sink, Carrier], None]] = {
     "track": _of_embed,
     "video": _of_media,
 }
-"""By tag name: who reads it into a sink."""
+"""By tag name: the function that reads such a tag into a sink."""

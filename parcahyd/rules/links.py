@@ -1,8 +1,9 @@
-"""The links of an HTML document, as a crawler without scripting sees them.
+"""The links of an HTML page, as a crawler without scripting sees them.
 
-An ordinary document is scanned for the tags that carry links (`link_scanner`), nearly all of which stood on a page before and
-are known as they are. A document that is odd in any way becomes a tree. The tree is the one that browsers build (turbohtml
-follows the WHATWG's parsing algorithm), so tag soup, comments, scripts and raw text hold no surprises:
+`read_links` has two readers, which give the same links. The tag reader in C, where it could be compiled, goes once through an
+ordinary page in UTF-8 and takes the tags that can carry links; it knows most of them from earlier pages (`known_tags`). Every
+other page becomes a tree. The tree is the one that browsers build (turbohtml follows the WHATWG's parsing algorithm), so tag
+soup, comments, scripts and raw text hold no surprises:
 
 - comments, `script`, `style`, `title`, `textarea`, `xmp`, `noframes`, `noembed` and the inside of `iframe` are text: no links;
 - scripting is off, so `noscript` is content and its links count;
@@ -11,32 +12,38 @@ follows the WHATWG's parsing algorithm), so tag soup, comments, scripts and raw 
 - XHTML is read as HTML: where that differs (CDATA sections, a self-closed `<script/>`), as a browser reads it from text/html;
   for what is served as XML there is `xml_links`.
 
+The tag reader leaves a page to the tree where the tree builder could drop or add a link: odd attributes, comments or raw text
+without an end, a script with `<!--`, a NUL, a form within a form, `base`, `template`, `math`, `select`, `frameset`, `frame`,
+`image`, `plaintext`, or an `svg` that is more than a plain drawing. One difference is left. The tree builder moves what stands
+in a table outside of its cells to before the table, so the order of links can differ there, never their set.
+`tests/conformance/test_link_readers.py` compares the two.
+
 A reference is kept as it stands, but for what every URL parser drops anyway: spaces and control characters around it, tabs and
-newlines in it, and its fragment. What is left empty points to the document itself and is dropped, unless a `base` makes it
-point elsewhere. In a document that is not in UTF-8, the query of a reference is escaped as the document's encoding asks
-(`query_encoding`), so that what is done with references needs no encoding.
+newlines in it, and its fragment. What is left empty points to the page itself and is dropped, unless a `base` makes it point
+elsewhere. In a page that is not in UTF-8, the query of a reference is escaped in the page's encoding (`query_encoding`), so
+that later steps need no encoding.
 
 `rel=nofollow` on `a` and `area` is obeyed: the link stays in the table and is not followed, unless another tag has it without.
 `ugc` and `sponsored` say who placed a link and ask for nothing.
 
-Page authors are adversaries, so everything is bounded: the bytes that are parsed, the number of links and the length of each.
-The time is linear in the bytes, and no input raises.
+Pages may be hostile, so everything is bounded: the bytes that are parsed, the number of links and the length of each. The time
+is linear in the bytes, and no input raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
+from turbohtml import Document, Element, parse
+
 from parcahyd.rules.directives import MAX_RULES, NO_DIRECTIVES, Directive, meta_directives
-from parcahyd.rules.known_tags import MARK, Found, KnownTags, hangs, lines_of, plain_leads
-from parcahyd.rules.link_scanner import declares_utf8, scan
+from parcahyd.rules.known_tags import IS_COMPILED, Found, KnownTags, hangs, lines_of, plain_leads
 from parcahyd.rules.link_tags import CARRIERS, MAX_HREF, MAX_LINKS, MAX_TABLES, Sink
 
 if TYPE_CHECKING:
-    from turbohtml import Document, Element
-
     from parcahyd.rules.canonical_url import Prefixes
 
 __all__ = [
@@ -46,10 +53,10 @@ __all__ = [
     "Found",
     "PageLinks",
     "collected",
+    "declares_utf8",
     "parse_document",
-    "read_at_once",
+    "read_compiled",
     "read_links",
-    "read_tags",
     "read_tree",
 ]
 
@@ -127,35 +134,56 @@ class PageLinks:
 
 
 def read_links(body: bytes, header_charset: str) -> PageLinks:
-    """The links of a document; `header_charset` is what its Content-Type says, or empty.
+    """The links of a page; `header_charset` is what its Content-Type says, or empty.
 
     A charset that the Encoding Standard does not know counts as none.
     """
     body = body[:MAX_PARSED]
-    if declares_utf8(body, header_charset):
-        links = read_at_once(body) or read_tags(scan(body))
+    if IS_COMPILED and declares_utf8(body, header_charset):
+        links = read_compiled(body)
         if links is not None:
             return links
     return read_tree(body, header_charset)
 
 
-# --- scanned documents --------------------------------------------------------------------------------------------------
+_META_UTF8 = re.compile(
+    rb"""<meta\s+(?:charset\s*=\s*["']?utf-8["'\s/>]"""
+    rb"""|http-equiv\s*=\s*["']?content-type["']?\s+content\s*=\s*["'][^"'<>]*;\s*charset\s*=\s*utf-8\s*["'])""",
+    re.IGNORECASE,
+)
+_PRESCANNED = 1024
+
+
+def declares_utf8(body: bytes, header_charset: str) -> bool:
+    """Whether the page is in UTF-8 by its header, or by a `meta` in the part of it that browsers look at first."""
+    start = body[:_PRESCANNED]
+    if start[:2] in (b"\xfe\xff", b"\xff\xfe"):
+        return False
+    if header_charset:
+        return header_charset.lower() in ("utf-8", "utf8")
+    found = _META_UTF8.search(start)
+    # Only the first declaration counts, and none within a comment.
+    return found is not None and b"<!--" not in start[: found.start()] and start.lower().find(b"charset") >= found.start()
+
+
+# --- by the tag reader --------------------------------------------------------------------------------------------------
 
 
 class _Memory:
-    """The tags that this process knows. Whoever reads a document keeps to those it began with: others may take their place."""
+    """The tags that this process knows. A page keeps to those that its reading began with: new ones may take their place."""
 
-    known = KnownTags()
+    known: KnownTags | None = None
 
     @classmethod
     def tags(cls) -> KnownTags:
-        if cls.known.is_full:
-            cls.known = KnownTags()
-        return cls.known
+        known = cls.known
+        if known is None or known.is_full:
+            known = cls.known = KnownTags()
+        return known
 
 
-def read_at_once(body: bytes) -> PageLinks | None:
-    """The links of a document as `read_tags` gives them, by machine code; None where that is not there, or is not sure."""
+def read_compiled(body: bytes) -> PageLinks | None:
+    """The links of a page in UTF-8, by the compiled tag reader; None where the tree must be built."""
     known = _Memory.tags()
     read = known.read(body)
     if read is None:
@@ -166,38 +194,6 @@ def read_at_once(body: bytes) -> PageLinks | None:
     return PageLinks("utf-8", "", keys, known.found, table, *_asides([known.found[key] for key in marked]))
 
 
-def read_tags(tags: list[bytes] | None) -> PageLinks | None:
-    """The links of a document that was scanned, if it could be; None for a form within a form, too, which only a tree can tell,
-    and for excesses.
-
-    What every document goes through is done for all its tags at once, in a few calls.
-    """
-    known = _Memory.tags()
-    if tags is None or (len(tags) > MAX_LINKS and len(set(tags)) > MAX_LINKS):
-        return None
-    keys = dict.fromkeys(map(known.__getitem__, tags))
-    keys.pop(b"", None)
-    table = b"".join(keys)
-    return _read_closely(known, tags, keys, table) if MARK in table else PageLinks("utf-8", "", keys, known.found, table)
-
-
-def _read_closely(known: KnownTags, tags: list[bytes], keys: dict[bytes, None], table: bytes) -> PageLinks | None:
-    """The same for a document with tags of which a line does not say everything; they stand in the table as they are."""
-    marked = {key: known.found[key] for key in filter(known.marked.__contains__, keys)}
-    openers = {key[1:] for key, found in marked.items() if found.opens_form}
-    if openers and _has_nested_form(tags, openers):
-        return None
-    base = next((found.base for found in marked.values() if found.base is not None), "")
-    robots, tables = _asides(marked.values())
-    table = _with_lines(table, keys, {key: found.lines for key, found in marked.items()})
-    if table.count(b"\n") > MAX_LINKS:
-        return None
-    if not base:
-        return PageLinks("utf-8", "", keys, known.found, table, robots, tables)
-    found = {b">" + raw: known.hollow.get(raw) or known.found[known[raw]] for raw in dict.fromkeys(tags)}
-    return PageLinks("utf-8", base, found, found, table, robots, tables)
-
-
 def _asides(marked: Iterable[Found]) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     """What tags say to robots, and the tables that they link to."""
     marked = [found for found in marked if found.robots or found.tables]
@@ -205,46 +201,13 @@ def _asides(marked: Iterable[Found]) -> tuple[tuple[tuple[str, str], ...], tuple
     return tuple(robots), tuple([link for found in marked for link in found.tables][:MAX_TABLES])
 
 
-def _with_lines(table: bytes, keys: dict[bytes, None], lines: dict[bytes, bytes]) -> bytes:
-    """A table with the lines of marked tags in their places, every line once."""
-    if not any(line in keys or line.count(b"\n") > 1 for line in lines.values() if line):
-        first = {line: key for key, line in reversed(lines.items())}
-        for key in sorted(lines, key=len, reverse=True):  # One may begin as another does.
-            table = table.replace(key, lines[key] if first[lines[key]] == key else b"")
-        return table
-    table = b"".join(map(lines.get, keys, keys))
-    return b"".join(dict.fromkeys(table.splitlines(keepends=True)))
-
-
-def _has_nested_form(tags: list[bytes], openers: Set[bytes]) -> bool:
-    """Whether a form opens while another is open."""
-    is_open = False
-    for tag in filter({*openers, b"/form"}.__contains__, tags):
-        opens = tag != b"/form"
-        if opens and is_open:
-            return _is_nested_in_any_case(tags, openers)
-        is_open = opens
-    return False
-
-
-def _is_nested_in_any_case(tags: list[bytes], openers: Iterable[bytes]) -> bool:
-    """The same where ends of forms may be written in capitals."""
-    text = MARK + MARK.join(tags)
-    is_lower = all(opener.startswith(b"form") for opener in openers)
-    return (not is_lower or _opens_twice(text)) and _opens_twice(text.lower())
-
-
-def _opens_twice(text: bytes) -> bool:
-    return any(piece.count(b"\0form") > 1 for piece in text.split(b"\0/form"))
-
-
-# --- trees --------------------------------------------------------------------------------------------------------------
+# --- by the tree --------------------------------------------------------------------------------------------------------------
 
 _TAGS = (*CARRIERS, "template")
 
 
 def read_tree(body: bytes, header_charset: str) -> PageLinks:
-    """The links of a document by way of its tree, which is right for every document."""
+    """The links of a page by way of its tree, which is right for every page."""
     document = parse_document(body, header_charset)
     charset = (document.encoding or "").lower()
     sink = Sink("" if charset == "utf-8" else charset)
@@ -261,8 +224,8 @@ def read_tree(body: bytes, header_charset: str) -> PageLinks:
 
 
 def collected(sink: Sink, charset: str) -> PageLinks:
-    """The links of a whole document that one sink has taken in."""
-    # Keys that no scanned tag has.
+    """The links of a whole page that one sink has taken in."""
+    # Keys that the tag reader never gives.
     found = {_key("<follow ", href): Found((href,), (), b"", hangs(href)) for href in sink.follow}
     found |= {_key("<embed ", href): Found((), (href,), b"", hangs(href)) for href in sink.embedded}
     return PageLinks(charset, sink.base or "", found, found, lines_of(sink), tuple(sink.robots), tuple(sink.tables))
@@ -274,8 +237,6 @@ def _key(kind: str, href: str) -> bytes:
 
 def parse_document(body: bytes, header_charset: str) -> Document:
     """The tree of a document; its `encoding` is the one that was found."""
-    from turbohtml import parse  # Many sites have no page that needs it.
-
     body = body[:MAX_PARSED]
     if header_charset:
         try:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+import pcre2
+
 __all__ = ["UrlPatterns"]
 
 _MOST_STEPS = 50_000
@@ -88,8 +90,6 @@ def _wildcards(pattern: str) -> _Matcher:
 
 
 def _regular(expression: str) -> _Matcher:
-    import pcre2  # only where there is such a pattern
-
     try:
         search: Callable[[str], Any] = pcre2.compile(f"(*LIMIT_MATCH={_MOST_STEPS}){expression}").search
     except pcre2.PatternError as mistake:

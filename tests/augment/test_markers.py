@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pcre2
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -218,17 +217,6 @@ def test_all_ways_of_skipping_lead_to_the_same_regions(pieces: list[bytes], is_x
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marker_tokens, "_USUAL", frozenset())  # Every tag is looked at while a region is open.
         assert find_regions(document, is_xml=is_xml) == usual
-        patch.setattr(marker_tokens, "_quick", marker_tokens._sure)  # Without machine code.
-        assert find_regions(document, is_xml=is_xml) == usual
-
-
-def test_a_match_that_the_machine_code_gives_up_is_made_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Exhausted:
-        def match(self, *_: object) -> None:
-            raise pcre2.LibraryError(-46)
-
-    monkeypatch.setattr(marker_tokens, "_quick", lambda _: Exhausted())
-    assert _contents(b"<p><b data-vol=a>1</b></p>") == {"a": b"1"}
 
 
 @given(st.binary(), st.booleans())

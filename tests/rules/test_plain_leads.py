@@ -13,7 +13,7 @@ from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.rules import links
 from parcahyd.rules.canonical_url import Joiner, Prefixes, plain_way
 from parcahyd.rules.known_tags import IS_COMPILED
-from tests.conformance.test_link_scanner import real_pages
+from tests.conformance.test_link_readers import real_pages
 
 if not IS_COMPILED:
     pytest.skip("needs the tag reader, which was not compiled: a C compiler was missing", allow_module_level=True)

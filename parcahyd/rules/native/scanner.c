@@ -1,10 +1,16 @@
-/* Scans the tags of an ordinary HTML document, in one pass: the grammar that link_scanner.py describes.
+/* Scans the tags of an ordinary HTML page, in one pass, as the WHATWG's tokenizer reads them.
  *
- * Rare forms that it admits (a base, a form within a form) are left to it, so a document gets the same answer here as there, or
- * none. It needs nothing of Python.
+ * It stays within a grammar in which the tree builder can neither drop nor add a link:
  *
- * Page authors are adversaries: every read is bounded by `end`, nothing recurses, and each byte is looked at a bounded number of
- * times.
+ * - attributes as `name`, `name=value`, `name="value"`, `name='value'`, with nothing odd between them;
+ * - comments, doctypes and end tags that end; raw text (script, style, title, textarea, ...) that ends, and scripts without
+ *   `<!--`, which would change how they end;
+ * - no svg but plain drawings, no form within a form, no NUL, none of base, template, math, select, frameset, frame, image,
+ *   plaintext.
+ *
+ * A page that leaves the grammar is ODD: links.py builds its tree then. It needs nothing of Python.
+ *
+ * Pages may be hostile: every read is bounded by `end`, nothing recurses, and each byte is looked at a bounded number of times.
  */
 
 #include "tags.h"
@@ -165,7 +171,7 @@ Bytes plain_reference_end(Bytes at, Bytes end, uint8_t *meant)
     int number = 0, digits = 0;
     for (at += 2; at < end && digits < 4 && *at >= '0' && *at <= '9'; at++, digits++)
         number = 10 * number + *at - '0';
-    /* The scanner's pattern has them without leading zeros; those of the space and of `#` would change where it ends. */
+    /* Without leading zeros; references to the space and to `#` would change where it ends. */
     int is_plain = digits == (number < 100 ? 2 : 3) && number >= 33 && number <= 126 && number != '#';
     *meant = (uint8_t)number;
     return is_plain && at < end && *at == ';' ? at + 1 : NULL;
@@ -376,7 +382,7 @@ typedef enum {
     RAW_CARRIER, /* what stands in it is text */
     RAW_TEXT,
     DRAWING,
-    LEFT, /* to others */
+    LEFT, /* to the tree */
 } Meaning;
 
 static const struct {

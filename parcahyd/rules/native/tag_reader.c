@@ -1,9 +1,9 @@
 /* Remembers the tags of documents, each by its key and lines as known_tags.py has them, and gives them to Python.
  *
- * What a tag means is asked of Python, once for each that is new; only anchors of the plainest form are understood here. Nothing
- * is forgotten but with the whole reader: Python looks at its length, and takes a new one when it is long. Long tags are not
- * remembered. The hash of tags is seeded by the interpreter's own, which is random, so that no page author can choose tags that
- * collide. The interpreter's lock guards everything; while one thread asks Python about a tag, others get no answer.
+ * Python is asked once what a new tag means; only anchors of the plainest form are understood here. Nothing is forgotten: Python
+ * looks at the length of the reader, and takes a new reader when it is long. Long tags are not remembered. The hash of tags is
+ * seeded by the interpreter's own, which is random, so that no page author can choose tags that collide. The interpreter's lock
+ * guards everything; while one thread asks Python about a tag, other threads get None.
  */
 
 #define PY_SSIZE_T_CLEAN

@@ -14,7 +14,7 @@ typedef const uint8_t *Bytes;
 
 typedef enum {
     READ,
-    ODD,    /* the document wants a closer look */
+    ODD,    /* the tree must be built */
     FAILED, /* there is an exception */
 } Outcome;
 
