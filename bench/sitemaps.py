@@ -1,4 +1,4 @@
-"""What reading a full sitemap costs, by the way in which it is read, and what an adversary can make it cost.
+"""What reading a full sitemap costs, and what a hostile file can make it cost.
 
     python bench/sitemaps.py
 
@@ -37,8 +37,8 @@ def _files() -> dict[str, bytes]:
     return {
         "usual": usual,
         "usual, gzip": gzip.compress(usual),
-        "usual, with one comment: expat": usual.replace(b"</urlset>", b"<!-- --></urlset>"),
-        "bare ampersands: scanner": usual.replace(b"&amp;", b"&"),
+        "usual, with one comment": usual.replace(b"</urlset>", b"<!-- --></urlset>"),
+        "bare ampersands": usual.replace(b"&amp;", b"&"),
         "list of addresses": b"".join(
             [b"https://www.example.com/shop/products/%d.html\n" % number for number in range(MAX_ENTRIES)]
         ),

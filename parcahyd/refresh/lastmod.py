@@ -12,7 +12,7 @@ Once it is trusted, a page whose `lastmod` is later than our copy is due at once
 fetched until RevisitMax is over. All fetches go on testing it, so trust that is no longer deserved is lost. Old observations
 fade: a site may change its ways.
 
-`lastmod` comes from `rules.sitemap_dates`, where a date without a time is its first moment in UTC. A moment that is a midnight
+`lastmod` comes from `rules.sitemaps.dates`, where a date without a time is its first moment in UTC. A moment that is a midnight
 is therefore taken for a whole day somewhere on earth, and compared only outside that day. Dates of feeds should not be
 observed: those of RSS tell when a page was published.
 """

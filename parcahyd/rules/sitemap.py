@@ -1,26 +1,28 @@
-"""Sitemaps and feeds as tables of links: which pages a site names, and when each changed, before any of them is asked for.
+"""Reads sitemaps and feeds: which pages a site names, and when each changed, before any of them is asked for.
 
 What a file is, its content tells: a sitemap or an index of sitemaps (sitemaps.org), a list of addresses, RSS 0.9 to 2.0, Atom;
-each plain or as gzip. The usual sitemap is read at a glance and other XML by expat; what is no XML is read again by a scanner
-that forgives (`sitemap_scanner`). Not followed: images, videos and news of the extensions, enclosures and comments of feeds,
-and whatever a feed says about itself.
+each plain or as gzip. Not followed: images, videos and news of the extensions, enclosures and comments of feeds, and what a
+feed says about itself.
 
-Authors are adversaries: bytes, tags, locations and their length are bounded, time is linear in the bytes, nothing is declared
-or fetched, and no input raises. A file that lists itself is a matter of the visit, which reads each once.
+XML is read tag after tag, each for itself, because many files on the Web are not well-formed. Ampersands may stand alone, tags
+may stay open, comments may never end, and warnings of a script may stand before the root. A reference to a character is
+understood with its semicolon only: `?a=1&copy=2` is a query, not a sign. Bytes that are no UTF-8 become escapes, as a path
+means its bytes whatever their encoding. The first thing that is wrong is noted for people.
+
+Files may be hostile: bytes, tags, locations and their length are bounded, time is linear in the bytes, no entity is declared or
+fetched, and no input raises. A file that lists itself is a matter of the visit, which reads each file once.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
+from html.entities import html5
 from itertools import chain, islice
 from typing import NamedTuple
 
-from parcahyd.rules.sitemap_bytes import MAX_DECODED, plain_utf8
-from parcahyd.rules.sitemap_elements import Kind
-from parcahyd.rules.sitemap_glance import read_at_a_glance
-from parcahyd.rules.sitemap_harvest import MAX_ENTRIES, MAX_LOCATION, ForeignRoot, Harvest, HarvestFull
-from parcahyd.rules.sitemap_scanner import find_root, scan
-from parcahyd.rules.sitemap_xml import read_strictly
+from parcahyd.rules.sitemaps.content import MAX_DECODED, plain_utf8
+from parcahyd.rules.sitemaps.sitemap_parser import MAX_ENTRIES, MAX_LOCATION, ROOTS, Kind, SitemapParser, spelt
 
 __all__ = ["MAX_DECODED", "MAX_ENTRIES", "MAX_LOCATION", "MAX_TAGS", "Entry", "Kind", "Sitemap", "read_sitemap"]
 
@@ -28,14 +30,7 @@ MAX_TAGS = 1_000_000
 """Tags of one file that are looked at. A full sitemap with ten alternates for each page has four fifths of them."""
 
 _PIECE = 1 << 20
-_MAX_LINES = 4 * MAX_ENTRIES
-_LINE = re.compile(rb"[^\r\n]++")
-_ADDRESS = re.compile(rb"[\t ]*+(https?://[^\t]++)", re.IGNORECASE)
-_LIST = re.compile(rb"(?:[\t\n\r ]++|#[^\r\n]*+)*+https?://", re.IGNORECASE)
 _BLANKS = b"\t\n\r\f "
-_NO_LIST = re.compile(
-    r"(?:image|audio|video|font)/.*+|text/(?:html|css|javascript)|application/(?:xhtml\+xml|javascript|json|pdf)"
-)
 
 Entry = tuple[str, float | None]
 """A location as it stands in the file, references to characters resolved and blanks around it
@@ -68,10 +63,7 @@ def read_sitemap(body: bytes, media_type: str = "", charset: str = "") -> Sitema
         return _read_list(data, was_cut, faults)
     data = data.lstrip(_BLANKS)
     within = _within_tags(data)
-    was_cut = was_cut or len(within) < len(data)
-    if within.startswith(b"<"):
-        return _read_xml(within, was_cut, faults)
-    return _read_soup(within, was_cut, (*faults, "it does not begin as a sitemap or feed does"))
+    return _read_tags(within, was_cut or len(within) < len(data), faults)
 
 
 def _within_tags(data: bytes) -> bytes:
@@ -85,57 +77,248 @@ def _within_tags(data: bytes) -> bytes:
     return data[:end]
 
 
-def _read_xml(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
-    harvest = Harvest(is_lenient=False)
-    try:
-        if read_at_a_glance(data, harvest):
-            return _sitemap(harvest, was_cut, faults)
-        harvest = Harvest(is_lenient=False)
-        fault = read_strictly(data, harvest, is_whole=not was_cut)
-    except HarvestFull:
-        return _sitemap(harvest, True, faults)
-    if fault:
-        return _read_soup(data, was_cut, (*faults, fault))
-    return _sitemap(harvest, was_cut, faults)
+def _sitemap(parser: SitemapParser, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
+    if parser.too_long:
+        faults = (*faults, f"{parser.too_long} of its locations are longer than {MAX_LOCATION} characters and left out")
+    pages = parser.pages
+    others = ((location, None) for location in parser.alternates if location not in pages)
+    entries = list(islice(chain(pages.items(), others), MAX_ENTRIES))
+    return Sitemap(parser.kind, entries, list(parser.children.items()), was_cut or parser.is_full, faults)
 
 
-def _read_soup(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
-    root = find_root(data)
-    harvest = Harvest(is_lenient=True)
-    try:
-        if root >= 0:
-            scan(data, harvest, root)
-            harvest.finish()
-    except HarvestFull:
-        was_cut = True
-    except ForeignRoot:
-        pass  # such as `<urlset:other>`: the name only begins like a root
-    return _sitemap(harvest, was_cut, faults)
+# --- lists of addresses -------------------------------------------------------------------------------------------------
+
+_MAX_LINES = 4 * MAX_ENTRIES
+_LINE = re.compile(rb"[^\r\n]++")
+_ADDRESS = re.compile(rb"[\t ]*+(https?://[^\t]++)", re.IGNORECASE)
+_LIST = re.compile(rb"(?:[\t\n\r ]++|#[^\r\n]*+)*+https?://", re.IGNORECASE)
+_NO_LIST = re.compile(
+    r"(?:image|audio|video|font)/.*+|text/(?:html|css|javascript)|application/(?:xhtml\+xml|javascript|json|pdf)"
+)
 
 
 def _read_list(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
     """One address per line; anything after a tab, and lines that are no address, are left out."""
-    harvest = Harvest(is_lenient=True)
-    harvest.kind = Kind.TEXT
+    parser = SitemapParser()
+    parser.kind = Kind.TEXT
     strange = 0
     lines = _LINE.finditer(data)
+    for line in islice(lines, _MAX_LINES):
+        address = _ADDRESS.match(line[0])
+        if address:
+            parser.add(parser.pages, address[1][: 4 * MAX_LOCATION + 1].decode("utf-8", "replace").strip(), None)
+            if parser.is_full:
+                break
+        else:
+            strange += not line[0].isspace()
+    was_cut = was_cut or next(lines, None) is not None
+    return _sitemap(parser, was_cut, (*faults, f"{strange} of its lines are no address") if strange else faults)
+
+
+# --- tags ---------------------------------------------------------------------------------------------------------------
+
+_SPACE = rb"[\t\n\r ]"
+_PREFIX = rb"(?:[A-Za-z0-9_-]{1,32}:)?"
+_PROLOG = re.compile(rb"(?:[\t\n\r ]++|<\?[^>]*+>|<!--[^-]*+(?:-(?!->)[^-]*+)*+-->)*+")
+_ROOT = re.compile(
+    rb"<(?:(!doctype[\t\n\r ]{1,16}html|html|head|body)\b"
+    rb"|(%b(?:urlsets?|site(?:maps?)?[_-]?index|sitemaps|rss|rdf|feed))[\t\n\r />])" % _PREFIX,
+    re.IGNORECASE,
+)
+_FIRST_TAG = re.compile(rb"<%b[A-Za-z]" % _PREFIX)
+_ROOTLESS = re.compile(rb"<(%b(?:url|sitemap|channel|entry))[\t\n\r />]" % _PREFIX, re.IGNORECASE)
+
+# A text, and what ends it: an element that holds only text, a tag, the beginning of a CDATA section or of a comment, a
+# declaration, or a `<` that means nothing. A value in quotes may hold `>`, and nothing in a tag holds `<`.
+_NAME = rb"[A-Za-z_][A-Za-z0-9_.:-]{0,63}+"
+_TOKEN = re.compile(
+    rb"([^<]*+)(?:<(?:(%(name)b)>([^<]*+)</\2>"
+    rb"|(/?+)(%(name)b)((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+[^<>]*+)(>?+)"
+    rb"|(!\[CDATA\[|!--)|[!?][^>]*+>|([!?][^>]*+|)))?+" % {b"name": _NAME}
+)
+_ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]{0,63}+)\s*+=\s*+(?:\"([^\"]*+)\"?+|'([^']*+)'?+|([^\s\"']++))")
+_SOUND_ATTRIBUTES = re.compile(
+    rb"(?:%(space)b++[^\t\n\r \"'=/]++%(space)b*+=%(space)b*+(?:\"[^\"]*+\"|'[^']*+'))*+%(space)b*+/?+" % {b"space": _SPACE}
+)
+_REFERENCE = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
+_SOUND_REFERENCE = re.compile("&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});")
+_STRAY_BYTE = re.compile("[\udc80-\udcff]")
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
+_LONGEST_TEXT = 1 << 14
+_MAX_ATTRIBUTES = 64
+
+
+def _read_tags(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
+    """Reads XML, or what was meant to be XML."""
+    root, fault = _find_root(data)
+    if root < 0:
+        return Sitemap(Kind.NONE, [], [], was_cut, (*faults, fault))
+    reader = _TagReader(data, fault, was_cut)
+    reader.read(root)
+    return _sitemap(reader.parser, was_cut, (*faults, reader.fault) if reader.fault else faults)
+
+
+def _find_root(data: bytes) -> tuple[int, str]:
+    """Where the first element of a sitemap or feed begins, and what is wrong with what stands before it.
+
+    -1 where there is none, or where a page of HTML begins before it.
+    """
+    prolog = _PROLOG.match(data)
+    start = prolog.end() if prolog else 0
+    first = _FIRST_TAG.search(data, start)
+    root = _ROOTLESS.match(data, first.start()) if first else None
+    fault = "it has no root: its first element is an item" if root else ""
+    if root is None:
+        root = _ROOT.search(data, start)
+        if root is None or root[1] or spelt(root[2].decode("ascii")) not in ROOTS:
+            return -1, "its first element is none of a sitemap or feed"
+    elif spelt(root[1].decode("ascii")) not in ROOTS:
+        return -1, "its first element is none of a sitemap or feed"
+    if root.start() > start:
+        has_type = data[start : start + 9].lower() == b"<!doctype"
+        fault = "it has a document type declaration, which is not read" if has_type else "it does not begin with its root"
+    return root.start(), fault
+
+
+class _TagReader:
+    """Goes through a document from tag to tag, and notes the first thing that is wrong with it."""
+
+    def __init__(self, data: bytes, fault: str, was_cut: bool) -> None:
+        self.parser = SitemapParser()
+        self.fault = fault
+        self._data = data
+        self._was_cut = was_cut
+        self._open: list[bytes] = []
+        """The names of the elements that are open."""
+        self._has_begun = False
+
+    def read(self, root: int) -> None:
+        data, parser = self._data, self.parser
+        position, end = root, len(data)
+        while position < end and not parser.is_full:
+            token = _TOKEN.match(data, position)
+            if token is None:  # never so: every part may be empty, and not all are
+                return
+            text, leaf, content, slash, name, rest, close, section, stray = token.groups()
+            if text and not text.isspace():
+                self._text(text, position)
+            at, position = position, token.end()
+            if leaf is not None:
+                self._leaf(leaf, content, at)
+            elif name is not None:
+                self._tag(name, rest, slash, close, at)
+            elif section is not None:
+                position = self._section(position, section != b"!--")
+            elif stray is not None:
+                self._note(at, "a < begins no tag")
+        if not parser.is_full:
+            self._end()
+
+    def _text(self, text: bytes, at: int) -> None:
+        if not self._open:
+            self._note(at, "text stands outside of the root")
+        plain = self._plain(text, at)
+        if plain and not plain.isspace():
+            self.parser.text(plain)
+
+    def _leaf(self, name: bytes, content: bytes, at: int) -> None:
+        if not self._open:
+            self._outside(at)
+        self.parser.leaf(name.decode("ascii"), self._plain(content, at))
+
+    def _tag(self, name: bytes, rest: bytes, slash: bytes, close: bytes, at: int) -> None:
+        if not close:
+            self._note(at, "a tag does not end")
+        tag = name.decode("ascii")
+        is_empty = rest.endswith(b"/")
+        if slash:
+            if not self._open or self._open.pop() != name:
+                self._note(at, f"the end tag of {tag} ends nothing")
+        else:
+            if not self._open:
+                self._outside(at)
+            if not is_empty:
+                self._open.append(name)
+            self.parser.start_tag(tag, self._attributes(rest, at) if rest and rest != b"/" else ())
+        if slash or is_empty:
+            self.parser.end_tag(tag)
+
+    def _outside(self, at: int) -> None:
+        if self._has_begun:
+            self._note(at, "there is more than one root")
+        self._has_begun = True
+
+    def _section(self, position: int, is_cdata: bool) -> int:
+        """Takes the CDATA section or passes over the comment that begins here; gives the place behind it."""
+        close = self._data.find(b"]]>" if is_cdata else b"-->", position)
+        if close < 0:
+            close = len(self._data)
+            self._note(position, "a CDATA section does not end" if is_cdata else "a comment does not end")
+        if is_cdata:
+            plain = _decoded(self._data[position : min(close, position + _LONGEST_TEXT)])
+            if plain and not plain.isspace():
+                self.parser.text(plain)
+        elif not self.fault and self._data.find(b"--", position, close) >= 0:
+            self._note(position, "a comment holds two hyphens")
+        return close + 3
+
+    def _attributes(self, rest: bytes, at: int) -> list[str]:
+        """Names and values by turns."""
+        if not self.fault and not _SOUND_ATTRIBUTES.fullmatch(rest):
+            self._note(at, "the attributes of a tag are not well-formed")
+        pairs: list[str] = []
+        for name, double, single, bare in _ATTRIBUTE.findall(_decoded(rest))[:_MAX_ATTRIBUTES]:
+            pairs += (name, self._resolved(double or single or bare, at))
+        return pairs
+
+    def _plain(self, raw: bytes, at: int) -> str:
+        return self._resolved(_decoded(raw), at)
+
+    def _resolved(self, text: str, at: int) -> str:
+        if "&" not in text:
+            return text
+        if not self.fault and len(_SOUND_REFERENCE.findall(text)) < text.count("&"):
+            self._note(at, "an ampersand begins no reference")
+        return _REFERENCE.sub(_character, text)
+
+    def _end(self) -> None:
+        self.parser.finish()
+        if self._open and not self._was_cut:
+            self._note(len(self._data), f"{self._open[-1].decode('ascii')} is not closed")
+        if not self.fault and not _is_text(self._data):
+            self.fault = "it is not well-formed: it holds bytes that are no text"
+
+    def _note(self, at: int, what: str) -> None:
+        is_end = self._was_cut and at >= len(self._data) - _LONGEST_TEXT  # What was cut ends anywhere.
+        if not self.fault and not is_end:
+            self.fault = f"it is not well-formed in line {self._data.count(10, 0, at) + 1}: {what}"
+
+
+def _decoded(raw: bytes) -> str:
+    """Enough of it to see that a location is too long."""
+    text = raw[:_LONGEST_TEXT].decode("utf-8", "surrogateescape")
+    return text if text.isascii() else _STRAY_BYTE.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    decimal, hexadecimal, name = reference.groups()
+    if name:
+        return html5.get(f"{name};", reference[0])
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    is_character = 0x20 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF or code in (0x9, 0xA, 0xD)
+    return chr(code) if is_character else reference[0]
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether it is UTF-8 without control characters; the last character may have been cut."""
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        return False
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for line in islice(lines, _MAX_LINES):
-            address = _ADDRESS.match(line[0])
-            if address:
-                harvest.add(harvest.pages, address[1][: 4 * MAX_LOCATION + 1].decode("utf-8", "replace").strip(), None)
-            else:
-                strange += not line[0].isspace()
-        was_cut = was_cut or next(lines, None) is not None
-    except HarvestFull:
-        was_cut = True
-    return _sitemap(harvest, was_cut, (*faults, f"{strange} of its lines are no address") if strange else faults)
-
-
-def _sitemap(harvest: Harvest, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
-    if harvest.too_long:
-        faults = (*faults, f"{harvest.too_long} of its locations are longer than {MAX_LOCATION} characters and left out")
-    pages = harvest.pages
-    others = ((location, None) for location in harvest.alternates if location not in pages)
-    entries = list(islice(chain(pages.items(), others), MAX_ENTRIES))
-    return Sitemap(harvest.kind, entries, list(harvest.children.items()), was_cut, faults)
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE])
+    except UnicodeDecodeError:
+        return False
+    return True

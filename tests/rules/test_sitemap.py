@@ -315,6 +315,25 @@ def test_tags_are_counted() -> None:
     assert (sitemap.entries, sitemap.was_cut) == (EXPECTED, True)
 
 
+def test_what_stands_in_a_part_of_an_item_that_does_not_count_is_no_page() -> None:
+    item = f"<url><image><url>http://a.example/i.png</url><url/></image><loc>{A}</loc><lastmod>2024-05-01</lastmod></url>"
+    assert read_sitemap(urlset(item, url("/b"))) == Sitemap(Kind.URLSET, [(A, MAY_1), ("/b", None)], [], False, ())
+
+
+def test_a_value_in_quotes_may_hold_the_end_of_a_tag() -> None:
+    item = f"<url note='a>b'><loc>{A}</loc><xhtml:link title=\">\" rel='alternate' href='/de?a&gt;b'/></url>"
+    assert read_sitemap(urlset(item)) == Sitemap(Kind.URLSET, [(A, None), ("/de?a>b", None)], [], False, ())
+
+
+def test_a_root_in_a_comment_is_no_root() -> None:
+    assert read_sitemap(b"<!-- <feed> --><?x?><!-- -->" + ORDINARY.partition(b"?>")[2]).faults == ()
+
+
+def test_the_first_thing_that_is_wrong_is_said_with_its_line() -> None:
+    body = urlset("\n", url("/a?b&c"), "\n<url id=7/>")
+    assert read_sitemap(body).faults == ("it is not well-formed in line 3: an ampersand begins no reference",)
+
+
 WORDS = """<urlset> </urlset> <url> </url> <loc> </loc> <lastmod> </lastmod> <sitemap> </sitemap> <sitemapindex> <rss> <channel>
 <item> </item> <link> </link> <guid> <feed> <entry> </entry> <link/> <image> </image> <!-- --> <![CDATA[ ]]> & &amp; &#65;
 < > ' " [ ]> http://a.example/1 2024-05-01 <?xml?> <!DOCTYPE <html>"""

@@ -1,7 +1,7 @@
 """A sitemap's bytes as UTF-8 text: gzip opened within a limit, the encoding found, its byte order mark removed.
 
 Both are recognised by content, because names and headers of sitemaps are often wrong. Nothing is validated here: UTF-8 that is
-broken stays so, and whoever reads it decides what that means.
+broken stays so, and the reader decides what that means.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.rules.sitemap_dates import moment
+from parcahyd.rules.sitemaps.dates import moment
 
 NEW_YEAR = 1704067200.0  # 2024-01-01T00:00:00Z
 
