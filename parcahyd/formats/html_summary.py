@@ -6,15 +6,12 @@ and scripts, styles, templates and the like are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from turbohtml import Document, Element, Text, parse
 
 from parcahyd.core.documents import MAX_HEADINGS, MAX_TEXT, MAX_TITLE, Summary
 from parcahyd.formats.summaries import joined, summary
 from parcahyd.rules.brief import language_tag
 from parcahyd.rules.links import read_links
-
-if TYPE_CHECKING:
-    from turbohtml import Document
 
 __all__ = ["HtmlSummarizer"]
 
@@ -78,8 +75,6 @@ class HtmlSummarizer:
 
 
 def _parse(body: bytes, charset: str) -> Document:
-    from turbohtml import parse
-
     if charset:
         try:
             return parse(body, encoding=charset, positions=False)
@@ -112,8 +107,6 @@ def _meta(document: Document) -> dict[str, str]:
 
 
 def _visible(document: Document) -> str:
-    from turbohtml import Element, Text
-
     parts: list[str] = []
     size = 0
     for node, _ in zip(document.descendants, range(_NODES), strict=False):

@@ -14,7 +14,7 @@ __all__ = ["Recognise", "recognizer_of"]
 Recognise = Callable[[str, bytes], tuple[str, str]]
 """Content-Type and body to media type and charset."""
 
-_MEDIA_TYPE = r"[a-z0-9!#$&^_.+-]{1,100}+/[a-z0-9!#$&^_.+-]{1,100}+"
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,100}+/[a-z0-9!#$&^_.+-]{1,100}+").fullmatch
 
 
 def recognizer_of(plugins: Mapping[str, Recognizer], report: Callable[[str], None]) -> Recognise:
@@ -40,7 +40,7 @@ def recognizer_of(plugins: Mapping[str, Recognizer], report: Callable[[str], Non
                 continue
             if answer is None:
                 continue
-            if isinstance(answer, str) and re.fullmatch(_MEDIA_TYPE, answer):
+            if isinstance(answer, str) and _MEDIA_TYPE(answer):
                 return answer, charset
             misconduct.told(name, f"gave {answer!r:.50}, not a media type")
         return media_type, charset

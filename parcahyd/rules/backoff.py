@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from hashlib import blake2b
 
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.blake2 import blake2b
 
 __all__ = ["LONGEST_WAIT", "grown", "retry_after", "spread", "wait_for_try"]
 
@@ -13,7 +15,7 @@ LONGEST_WAIT = 86_400.0
 """Seconds: no wait of our own grows beyond a day."""
 
 _SPREAD = 0.25
-_SECONDS = r"[0-9]{1,12}(?:\.[0-9]{0,6}+)?"
+_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,6}+)?").fullmatch
 _LONGEST_HEADER = 100
 
 # By reason: the first wait in multiples of RetryDelay, and by how much every further one is longer. What passes by itself is
@@ -41,11 +43,8 @@ def retry_after(header: str, now: float) -> float | None:
     A date that is past asks for none. However much is asked for, the caller has limits of its own.
     """
     text = header[:_LONGEST_HEADER].strip()
-    if re.fullmatch(_SECONDS, text):
+    if _SECONDS(text):
         return float(text)
-    from datetime import UTC  # Hardly anybody sends a date.
-    from email.utils import parsedate_to_datetime
-
     try:
         moment = parsedate_to_datetime(text)
         at = (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()  # HTTP's dates are in UTC

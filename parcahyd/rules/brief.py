@@ -13,6 +13,7 @@ from html import unescape
 
 from parcahyd.core.documents import MAX_LANGUAGE, MAX_TITLE
 from parcahyd.rules.decoding import codec_of, decode
+from parcahyd.rules.document_title import document_title
 
 __all__ = ["ENOUGH", "brief", "language_tag", "one_line", "resolved"]
 
@@ -25,13 +26,13 @@ _LONGEST_TAG = 1024
 _WIDE = frozenset(("utf-16-le", "utf-16-be"))
 _UTF_16_MARKS = frozenset((b"\xfe\xff", b"\xff\xfe"))
 
-_BLANKS = r"[\t\n\f\r ]+"
-_CONTROLS = "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
+_BLANKS = re.compile(r"[\t\n\f\r ]+")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TRIES = 8
 _NAME_ENDS = b"\t\n\f\r />"
 
 _LANG = re.compile(rb"[\s\"'](?:xml:)?lang\s*+=\s*+(?:\"([^\"]*+)|'([^']*+)|([^\s\"'>]++))", re.IGNORECASE)
-_META_LANGUAGE = rb"(?i)<meta\s++http-equiv=[\"']?content-language[\"']?\s++content=[\"']?([^\"'>,;]*+)"
+_META_LANGUAGE = re.compile(rb"(?i)<meta\s++http-equiv=[\"']?content-language[\"']?\s++content=[\"']?([^\"'>,;]*+)")
 _TAG = re.compile(r"[a-z]{1,8}+(?:-[a-z0-9]{1,8}+)*+").fullmatch
 
 
@@ -74,8 +75,6 @@ def _text(title: bytes, codec: str, charset: str) -> str:
 
 def _as_in_browsers(raw: bytes, charset: str, otherwise: str) -> str:
     """The text by the decoders of the Encoding Standard, which read bytes that Python's do not: what is declared wrong."""
-    from parcahyd.rules.document_title import document_title  # Few pages need it.
-
     return document_title(b"<title>" + raw, charset) if charset else otherwise
 
 
@@ -118,9 +117,9 @@ def one_line(text: str, length: int) -> str:
     """
     line = " ".join(text.split())
     if line != text and not text.isascii():  # Python knows more blanks than browsers do.
-        line = re.sub(_BLANKS, " ", text).strip(" ")
+        line = _BLANKS.sub(" ", text).strip(" ")
     if not line.isprintable():
-        line = re.sub(_BLANKS, " ", re.sub(_CONTROLS, " ", line)).strip(" ")
+        line = _BLANKS.sub(" ", _CONTROLS.sub(" ", line)).strip(" ")
     return line if len(line) <= length else line[:length].rstrip(" ")
 
 
@@ -131,7 +130,7 @@ def _language(start: bytes, until: int) -> str:
     end = start.find(b">", at, at + _LONGEST_TAG) if at >= 0 else -1
     language = _html_language(start[at:end]) if end >= 0 else ""
     if not language and start.find(b"anguage", 0, until) >= 0:
-        found = re.search(_META_LANGUAGE, start[:until])
+        found = _META_LANGUAGE.search(start, 0, until)
         language = language_tag(found[1].decode("latin-1")) if found is not None else ""
     return language
 

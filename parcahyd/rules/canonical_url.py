@@ -10,12 +10,9 @@ segments stay, reserved characters stay escaped or not as they came, and a path 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
+from hashlib import blake2b
 
 from ada_url import join_url, normalize_url
-
-from parcahyd.rules.blake2 import blake2b
 
 __all__ = ["Joiner", "Prefixes", "canonical", "key_of", "plain_way", "recorded", "shortened", "split"]
 
@@ -46,7 +43,7 @@ _NEVER_A_SERVER = frozenset(
 _LONGEST_HOST = 300
 """Characters of scheme, host and port; DNS has names of up to 253."""
 _KEPT_OF_PATH = 100
-_SHORTENED = r"#[0-9]+-characters-[0-9a-f]{16}$"
+_SHORTENED = re.compile(r"#[0-9]+-characters-[0-9a-f]{16}$").search
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -61,7 +58,7 @@ class _Spellings(dict[str, str]):
 
 
 _SPELLINGS = _Spellings()
-_MEMBER = r"(?s)#!/.*+"  # of an archive: see `member_url`
+_MEMBER = re.compile(r"(?s)#!/.*+").search  # of an archive: see `member_url`
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -74,13 +71,10 @@ _FROM_ROOT, _UPWARDS = 2, 3  # the groups; the first is a whole URL
 _NO_PREFIX, _ORIGIN = -2, -1  # of the prefixes; else as many characters of `../` as the reference begins with
 
 
-@cache
-def _plain() -> Callable[[str], re.Match[str] | None]:
-    """Matches them; compiled for the first document, since until then everything waits for the start."""
-    return re.compile(
-        rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
-        r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
-    ).fullmatch
+_PLAIN = re.compile(
+    rf"(?:(https?://{_HOST}/)|(/)|((?:\.\./)++)|(?=[^?]))(?:{_SEGMENT}/)*+(?:{_SEGMENT})?+"
+    r"(?:\?[A-Za-z0-9_.~!$&()*+,;=:@/?-]++)?+"
+).fullmatch
 
 
 def plain_way(href: str) -> tuple[int, str] | None:
@@ -88,7 +82,7 @@ def plain_way(href: str) -> tuple[int, str] | None:
 
     Most references are plain. What the URL standard makes of them, it makes by this alone.
     """
-    plain = _plain()(href)
+    plain = _PLAIN(href)
     if plain is None:
         return None
     form = plain.lastindex
@@ -192,7 +186,7 @@ def shortened(url: str) -> str | None:
 
 def recorded(url: str) -> str | None:
     """The canonical form of a URL as it is recorded: what `shortened` wrote stays, and so does the name of a member."""
-    found, mark = canonical(url), re.search(_SHORTENED, url) or re.search(_MEMBER, url)
+    found, mark = canonical(url), _SHORTENED(url) or _MEMBER(url)
     return found if found is None or mark is None else found + mark[0]
 
 

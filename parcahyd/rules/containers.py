@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from parcahyd.rules.media_type import OLE, ZIP
 from parcahyd.rules.zip_directory import entries
 
-__all__ = ["ole_kind", "zip_kind"]
+__all__ = ["OLE", "ZIP", "ole_kind", "zip_kind"]
+
+ZIP = "application/zip"
+OLE = "application/x-ole-storage"
+"""Containers, of which the content tells more."""
 
 _LOOKED_AT = 200
 _OOXML = "application/vnd.openxmlformats-officedocument."

@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from email.utils import mktime_tz, parsedate_tz
 from enum import IntFlag
-from functools import cache
 
 __all__ = ["MAX_LENGTH", "MAX_RULES", "NO_DIRECTIVES", "Directive", "header_directives", "meta_directives", "speaks_to_robots"]
 
@@ -50,28 +50,24 @@ _WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?
 # A date with its own comma; a rule with a value, which may be `none`; a name with a colon; a word.
 
 
-@cache
-def _rule() -> re.Pattern[str]:
-    return re.compile(
-        rf"unavailable_after[\t ]*+:[\t ]*+((?:{_WEEKDAY}[\t ]*+,)?+[^,;]*+)"
-        r"|max-[a-z-]++[\t ]*+:[\t ]*+[^\s,;]*+"
-        r"|([^\s,;:]++)[\t ]*+(:?+)",
-        re.IGNORECASE,
-    )
+_RULE = re.compile(
+    rf"unavailable_after[\t ]*+:[\t ]*+((?:{_WEEKDAY}[\t ]*+,)?+[^,;]*+)"
+    r"|max-[a-z-]++[\t ]*+:[\t ]*+[^\s,;]*+"
+    r"|([^\s,;:]++)[\t ]*+(:?+)",
+    re.IGNORECASE,
+)
 
 
 _LONGEST_DATE = 64
 # Every word that does something holds one of these.
 
 
-@cache
-def _hint() -> re.Pattern[str]:
-    return re.compile("no(?:index|follow|archive|cache|ne)|unavailable_after", re.IGNORECASE)
+_HINT = re.compile("no(?:index|follow|archive|cache|ne)|unavailable_after", re.IGNORECASE)
 
 
 def speaks_to_robots(content: str) -> bool:
     """Whether a meta's content could ask for anything; most could not, whatever their names are."""
-    return _hint().search(content, 0, MAX_LENGTH) is not None
+    return _HINT.search(content, 0, MAX_LENGTH) is not None
 
 
 def header_directives(values: Sequence[str], token: str, now: float) -> Directive:
@@ -95,7 +91,7 @@ def meta_directives(metas: Iterable[tuple[str, str]], token: str, now: float) ->
 def _read(text: str, token: str, now: float) -> Directive:
     found = NO_DIRECTIVES
     is_ours = True
-    for rule in _rule().finditer(text, 0, MAX_LENGTH):
+    for rule in _RULE.finditer(text, 0, MAX_LENGTH):
         date, word, colon = rule.groups()
         if colon:
             is_ours = word.lower() in (*_EVERYBODY, token)
@@ -116,8 +112,6 @@ def _has_passed(date: str, now: float) -> bool:
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() < now
     except (ValueError, OverflowError):
         pass
-    from email.utils import mktime_tz, parsedate_tz
-
     try:
         parts = parsedate_tz(date)
         return parts is not None and mktime_tz(parts) < now

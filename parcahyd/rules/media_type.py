@@ -16,13 +16,11 @@ exceptions, all of which are about content that cannot be what was declared:
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
+
+from parcahyd.rules.containers import OLE, ZIP, ole_kind, zip_kind
 
 __all__ = ["OLE", "ZIP", "is_html", "recognise"]
-
-ZIP = "application/zip"
-OLE = "application/x-ole-storage"
-"""Containers, of which the content tells more."""
 
 _OCTETS = "application/octet-stream"
 _HTML = frozenset(("text/html", "application/xhtml+xml"))
@@ -33,43 +31,35 @@ _FIRST_BYTES = 1445  # the "resource header" of the MIME sniffing standard, sect
 _FIRST_BYTES_OF_XML = 4096
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # RFC 9110, section 5.6.2
-_MEMBER = r"(?:[^,\"]|\"(?:[^\"\\]|\\.)*+(?:\"|$))++"
-_ESSENCE = rf"[\t ]*({_WORD}/{_WORD})[\t ]*(?:;|$)"
-_PARAMETER = r";[\t ]*+([^;=]*+)(?:=[\t ]*+(?:\"((?:[^\"\\]|\\.)*+)[^;]*+|([^;]*+)))?+"
+_MEMBER = re.compile(r"(?:[^,\"]|\"(?:[^\"\\]|\\.)*+(?:\"|$))++")
+_ESSENCE = re.compile(rf"[\t ]*({_WORD}/{_WORD})[\t ]*(?:;|$)")
+_PARAMETER = re.compile(r";[\t ]*+([^;=]*+)(?:=[\t ]*+(?:\"((?:[^\"\\]|\\.)*+)[^;]*+|([^;]*+)))?+")
 
 _BLANK = rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*+"
 _COMMENTS = rb"(?:<!--.*?-->[\t\n\f\r ]*+)*+"
 
 
-@cache
-def _is_html() -> re.Pattern[bytes]:
-    return re.compile(
-        _BLANK + _COMMENTS + rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta"
-        rb"|link|base|frameset|noscript)[\t\n\f\r />]",
-        re.IGNORECASE | re.DOTALL,
-    )
+_IS_HTML = re.compile(
+    _BLANK + _COMMENTS + rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta"
+    rb"|link|base|frameset|noscript)[\t\n\f\r />]",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
-@cache
-def _is_xml() -> re.Pattern[bytes]:
-    return re.compile(_BLANK + rb"<\?xml[\t\n\f\r ]", re.IGNORECASE)
+_IS_XML = re.compile(_BLANK + rb"<\?xml[\t\n\f\r ]", re.IGNORECASE)
 
 
-@cache
-def _is_comment() -> re.Pattern[bytes]:
-    return re.compile(_BLANK + rb"<!--")
+_IS_COMMENT = re.compile(_BLANK + rb"<!--")
 
 
 # Behind what may stand before it: the XML declaration and other instructions, comments, the document type.
 
 
-@cache
-def _root() -> re.Pattern[bytes]:
-    return re.compile(
-        _BLANK + rb"(?:<(?:!--.*?--|\?[^>]*+|!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?)>[\t\n\f\r ]*+)*+"
-        rb"<(?:[A-Za-z_][\w.-]*+:)?+([A-Za-z_][\w.-]*+)([^>]*+)",
-        re.DOTALL,
-    )
+_ROOT = re.compile(
+    _BLANK + rb"(?:<(?:!--.*?--|\?[^>]*+|!DOCTYPE[^>\[]*+(?:\[[^\]]*+\][^>]*+)?)>[\t\n\f\r ]*+)*+"
+    rb"<(?:[A-Za-z_][\w.-]*+:)?+([A-Za-z_][\w.-]*+)([^>]*+)",
+    re.DOTALL,
+)
 
 
 _ROOTS = {
@@ -119,14 +109,10 @@ def _table(rows: tuple[tuple[bytes, str], ...]) -> re.Pattern[bytes]:
     return re.compile(b"|".join(b"(" + pattern + b")" for pattern, _ in rows), re.DOTALL)
 
 
-@cache
-def _binary_signature() -> re.Pattern[bytes]:
-    return _table(_UNMISTAKABLE)
+_BINARY_SIGNATURE = _table(_UNMISTAKABLE)
 
 
-@cache
-def _signature() -> re.Pattern[bytes]:
-    return _table(_UNMISTAKABLE + _READABLE)
+_SIGNATURE = _table(_UNMISTAKABLE + _READABLE)
 
 
 _SIGNED = ("", *(media_type for _, media_type in _UNMISTAKABLE + _READABLE))
@@ -179,9 +165,9 @@ def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], 
     With it, how a document of that type begins that needs no second look, and how far the type is to be believed.
     """
     media_type = charset = ""
-    for member in re.findall(_MEMBER, header):
+    for member in _MEMBER.findall(header):
         named = _charset(member)
-        essence = re.match(_ESSENCE, member)
+        essence = _ESSENCE.match(member)
         if essence is not None and essence[1].lower() != media_type:
             media_type, charset = essence[1].lower(), named
         else:
@@ -191,7 +177,7 @@ def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], 
 
 
 def _charset(member: str) -> str:
-    for name, quoted, plain in re.findall(_PARAMETER, member):
+    for name, quoted, plain in _PARAMETER.findall(member):
         if name.rstrip("\t ").lower() == "charset" and (value := (quoted or plain).strip("\t \"'").lower()):
             return str(value)
     return ""
@@ -217,7 +203,7 @@ def _corrected(media_type: str, charset: str, trust: int, body: bytes) -> str:
         return _recognised(body)
     if trust == _BINARY:
         return _corrected_binary(media_type, body)
-    signed = _signed(body, _binary_signature())
+    signed = _signed(body, _BINARY_SIGNATURE)
     if signed:
         return signed
     if trust == _XML:
@@ -226,9 +212,9 @@ def _corrected(media_type: str, charset: str, trust: int, body: bytes) -> str:
 
 
 def _corrected_binary(media_type: str, body: bytes) -> str:
-    if _is_html().match(body[:_FIRST_BYTES]):
+    if _IS_HTML.match(body[:_FIRST_BYTES]):
         return "text/html"
-    signed = _signed(body, _signature())
+    signed = _signed(body, _SIGNATURE)
     if not signed or (media_type.startswith(_MANY_NAMED) and signed.startswith(_MANY_NAMED)):
         return media_type
     if signed in _ANYTHING_WITHIN and media_type not in _SIGNED and media_type.startswith("application/"):
@@ -238,13 +224,13 @@ def _corrected_binary(media_type: str, body: bytes) -> str:
 
 def _recognised(body: bytes) -> str:
     first = body[:_FIRST_BYTES]
-    if _is_html().match(first):
+    if _IS_HTML.match(first):
         return "text/html"
-    if _is_xml().match(first):
+    if _IS_XML.match(first):
         return _xml_kind(body) or "text/xml"
-    if _is_comment().match(first):
+    if _IS_COMMENT.match(first):
         return "text/html"
-    return _signed(body, _signature()) or _xml_kind(body) or (_OCTETS if _is_binary(first) else "text/plain")
+    return _signed(body, _SIGNATURE) or _xml_kind(body) or (_OCTETS if _is_binary(first) else "text/plain")
 
 
 def _signed(body: bytes, table: re.Pattern[bytes]) -> str:
@@ -253,14 +239,12 @@ def _signed(body: bytes, table: re.Pattern[bytes]) -> str:
     media_type = _SIGNED[found.lastindex or 0] if found is not None else ""
     if media_type not in (ZIP, OLE):
         return media_type
-    from parcahyd.rules.containers import ole_kind, zip_kind  # Few sites have such documents.
-
     return zip_kind(body) if media_type == ZIP else ole_kind(body)
 
 
 def _xml_kind(body: bytes) -> str:
     """The type that the root element stands for, or nothing."""
-    root = _root().match(body[:_FIRST_BYTES_OF_XML])
+    root = _ROOT.match(body[:_FIRST_BYTES_OF_XML])
     if root is None or root[1] not in _ROOTS:
         return ""
     media_type, namespace = _ROOTS[root[1]]

@@ -15,7 +15,7 @@ from parcahyd.rules.canonical_url import Joiner, canonical
 
 __all__ = ["Canon", "joining"]
 
-_PATH_PARAMETER = r";([^;/=]*+)(?:=[^;/]*+)?+"
+_PATH_PARAMETER = re.compile(r";([^;/=]*+)(?:=[^;/]*+)?+")
 
 
 class Canon:
@@ -48,7 +48,7 @@ class Canon:
         head, mark, query = url.partition("?")
         if ";" in head:
             root = head.index("/", head.index("://") + 3)
-            head = head[:root] + re.sub(_PATH_PARAMETER, self._kept_in_path, head[root:])
+            head = head[:root] + _PATH_PARAMETER.sub(self._kept_in_path, head[root:])
         if not mark:
             return head
         kept = [piece for piece in query.split("&") if piece and not self._strips(_name(piece))]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import turbohtml.detect  # noqa: F401 - it registers the codecs `whatwg-...`
+
 __all__ = ["query_encoded"]
 
 _ENCODED_AS_UTF8 = frozenset(("", "utf-8", "utf-16le", "utf-16be", "replacement"))
@@ -93,9 +95,6 @@ def _escapes(charset: str) -> _Escapes:
 @lru_cache(maxsize=8)  # the largest takes three megabytes
 def _encoder(charset: str) -> dict[int, bytes]:
     """By character: the bytes that the standard's encoder writes."""
-    from turbohtml import detect  # It brings the codecs `whatwg-...`.
-
-    assert detect  # noqa: S101 - imported for what it registers
     encoder: dict[int, bytes] = {}
     for byte in reversed(range(256)):
         character = bytes((byte,)).decode(f"whatwg-{charset}")

@@ -6,12 +6,10 @@ The list is the bundled one with its private section: `alice.github.io` and `bob
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+from publicsuffixlist import PublicSuffixList
 
 from parcahyd.rules.address_policy import literal_address
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
 
 __all__ = ["is_public_suffix", "registrable_domain"]
 
@@ -34,6 +32,5 @@ def is_public_suffix(name: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # reading the list takes some 50 ms
-
+    """Reading the list takes some 50 ms and several megabytes, and most processes never ask for it."""
     return PublicSuffixList()

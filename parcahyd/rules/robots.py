@@ -14,12 +14,9 @@ The usual slips of authors are understood as protego and the big engines do: a m
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
-
-if TYPE_CHECKING:
-    from protego import Protego
+from protego import Protego
 
 __all__ = ["ALLOW_ALL", "MAX_ROBOTS", "MAX_WILDCARDS", "Robots", "product_token"]
 
@@ -28,15 +25,15 @@ MAX_ROBOTS = 500 * 1024
 MAX_WILDCARDS = 5_000
 """Asterisks in our rules; each costs time for each URL. The most in a real file is 2,244. With more, nothing is allowed."""
 
-_BYTE_ORDER_MARK = rb"\xef\xbb\xbf|\xef\xbb(?!\xbf)|\xef(?!\xbb)"
+_BYTE_ORDER_MARK = re.compile(rb"\xef\xbb\xbf|\xef\xbb(?!\xbf)|\xef(?!\xbb)")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]")
-_RECORD = (
+_RECORD = re.compile(
     r"(?im)^[\t ]*+(?:(user-?agent|user[\t ]agent)|(dis+al+[oa]w|diasllow)|(allow)|(crawl[\t -]delay)|(sitemaps?|site-map))"
     r"(?:[\t ]*+:|(?=[\t ]))[\t ]*+([^#\n]*+)"
 )
 _AGENT, _DISALLOW, _ALLOW, _DELAY, _SITEMAP, _VALUE = range(1, 7)
 _TOKEN = re.compile("[A-Za-z_-]+")
-_COMPATIBLE = r"Mozilla/[0-9.]+ \(compatible; *([A-Za-z_-]+)"
+_COMPATIBLE = re.compile(r"Mozilla/[0-9.]+ \(compatible; *([A-Za-z_-]+)")
 _LONGEST_DELAY = 10.0**9
 _STABLE = re.compile(r"/[A-Za-z0-9_.~/=-]*+")  # what protego compares as it stands
 
@@ -46,7 +43,7 @@ def product_token(user_agent: str) -> str:
 
     One that poses as a browser, `Mozilla/5.0 (compatible; NAME/1.0)`, is known by its NAME.
     """
-    if user_agent.startswith("Mozilla/") and (found := re.match(_COMPATIBLE, user_agent)):
+    if user_agent.startswith("Mozilla/") and (found := _COMPATIBLE.match(user_agent)):
         return found[1]
     token = _TOKEN.match(user_agent)
     return token[0] if token else ""
@@ -109,14 +106,12 @@ def _decoded(text: bytes) -> str:
     if len(text) > MAX_ROBOTS:
         cut = max(text.rfind(b"\n", 0, MAX_ROBOTS + 1), text.rfind(b"\r", 0, MAX_ROBOTS + 1))
         text = text[: max(cut, 0)]
-    text = re.sub(_BYTE_ORDER_MARK, b"", text, count=1) if text[:1] == b"\xef" else text
+    text = _BYTE_ORDER_MARK.sub(b"", text, count=1) if text[:1] == b"\xef" else text
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return _NO_TEXT.sub(lambda byte: b"%%%02X" % byte[0][0], text).decode("ascii")
 
 
 def _matcher(rules: tuple[_Rule, ...]) -> Protego:
-    from protego import Protego  # Only where something is forbidden: it brings logging along.
-
     return Protego.parse("User-agent: *\n" + "\n".join([rule.record for rule in rules]))
 
 
@@ -158,7 +153,7 @@ class _Reader:
         current: set[_Group] = set()
         agents_end = True
         line = counted = 0
-        for record in re.finditer(_RECORD, text):
+        for record in _RECORD.finditer(text):
             line += text.count("\n", counted, record.start())
             counted = record.start()
             kind = next(group for group in range(1, _VALUE) if record[group])

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import sys
 from array import array
+from hashlib import blake2b
 
 import pcre2
 
-from parcahyd.rules.blake2 import blake2b
 from parcahyd.rules.replacements import taking
 
 __all__ = ["NO_SIMILARITY", "WITHIN", "distance", "similarity"]

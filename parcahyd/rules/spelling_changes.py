@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
+from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.parameters import Canon
 
 __all__ = ["spelling_changes"]
@@ -24,8 +25,6 @@ def spelling_changes(given: str, url: str, canon: Canon | None = None) -> list[s
     if given == url:
         return []
     if canon is not None:
-        from parcahyd.rules.canonical_url import canonical
-
         plain = canonical(given)
         if plain is not None and plain != url:
             return [*spelling_changes(given, plain), "parameters left out or sorted, as StripParameters and SortParameters say"]

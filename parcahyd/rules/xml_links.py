@@ -21,6 +21,9 @@ from html import unescape
 from html.entities import name2codepoint
 from xml.parsers import expat
 
+import turbohtml.detect  # noqa: F401 - it registers the codecs `whatwg-...`
+from turbohtml import parse
+
 from parcahyd.rules.link_tags import CARRIERS, Sink
 from parcahyd.rules.links import MAX_PARSED, PageLinks, collected, read_links
 
@@ -56,11 +59,8 @@ def xml_text(body: bytes, header_charset: str) -> tuple[str, str] | None:
     """The document as text, and its encoding's name in lower case; None where nobody can decode it."""
     body = body[:MAX_PARSED]
     charset = _charset(body, header_charset)
-    if charset == "utf-8":  # Nearly always, and the parser takes as long to load as many documents take to be read.
+    if charset == "utf-8":
         return body.decode("utf-8", "replace").removeprefix("\ufeff"), charset
-    from turbohtml import detect  # It brings the codecs `whatwg-...`.
-
-    assert detect  # noqa: S101 - imported for what it registers
     try:
         return body.decode(f"whatwg-{charset}").removeprefix("\ufeff"), charset
     except (LookupError, ValueError):
@@ -85,8 +85,6 @@ def _known_name(label: str) -> str:
         return ""
     if label.strip("\t\n\f\r ").lower() in _UTF_8:
         return "utf-8"
-    from turbohtml import parse
-
     try:
         return (parse(b"", encoding=label).encoding or "").lower()
     except (LookupError, ValueError):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,20 +42,6 @@ FOLLOWED = {
     '<!DOCTYPE html [<!ENTITY e "x">]>' + _xhtml('<a href="y"/>&e;'): ["y"],
     "": [],
 }
-
-
-_LOADED = """
-import sys
-from parcahyd.rules.xml_links import read_xml_links
-found = read_xml_links(b'<svg xmlns="http://www.w3.org/2000/svg"><a href="x"/></svg>', sys.argv[1])
-print(found.follow, "turbohtml" in sys.modules)
-"""
-
-
-@pytest.mark.parametrize("header", ["", "UTF-8", "utf8"])
-def test_ordinary_documents_need_no_parser_of_html(header: str) -> None:
-    done = subprocess.run([sys.executable, "-c", _LOADED, header], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("['x'] False\n", "")
 
 
 @settings(max_examples=500, deadline=None)

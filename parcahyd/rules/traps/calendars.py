@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable
-from functools import cache
 from itertools import islice
 
 from parcahyd.rules.traps.holding import Holding
@@ -29,21 +28,15 @@ _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
 
 
-@cache
-def _date() -> re.Pattern[str]:
-    return re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+_DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
 
 
-@cache
-def _number() -> re.Pattern[str]:
-    return re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
 
 
-@cache
-def _named() -> re.Pattern[str]:
-    return re.compile(
-        rf"[?&](?:(?:{'|'.join(_YEARS)})=([12][0-9]{{3}})|(?:{'|'.join(_TIMES)})=([0-9]{{9,11}}))(?![0-9A-Za-z])", re.IGNORECASE
-    )
+_NAMED = re.compile(
+    rf"[?&](?:(?:{'|'.join(_YEARS)})=([12][0-9]{{3}})|(?:{'|'.join(_TIMES)})=([0-9]{{9,11}}))(?![0-9A-Za-z])", re.IGNORECASE
+)
 
 
 NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name, name.upper(), name.capitalize()))
@@ -78,14 +71,14 @@ class Calendars:
         """
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
-        for found in islice(_date().finditer(path), _MOST_DATES):
+        for found in islice(_DATE.finditer(path), _MOST_DATES):
             start, date = found.start(), found[0]
             if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], holding, date.isdigit()):
                 return True
         if self._has_digits:
             self._count(path, holding)
         if has_name:
-            for found in islice(_named().finditer(path), _MOST_DATES):
+            for found in islice(_NAMED.finditer(path), _MOST_DATES):
                 year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
                 if self._is_far(year, path[: found.start()], holding):
                     return True
@@ -93,9 +86,9 @@ class Calendars:
 
     def _count(self, path: str, holding: Holding) -> None:
         """Notes what stands before numbers that are no dates."""
-        for found in islice(_number().finditer(path), _MOST_DATES):
+        for found in islice(_NUMBER.finditer(path), _MOST_DATES):
             before = path[: found.start()]
-            if before != self._counted and not _date().fullmatch(found[0]):
+            if before != self._counted and not _DATE.fullmatch(found[0]):
                 self._counted = before
                 run = zlib.crc32(numbered(before).encode())
                 if run not in self._numbers and holding.take():

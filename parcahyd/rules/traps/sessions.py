@@ -6,7 +6,6 @@ Of the URLs that differ in nothing but the id, the first is followed: a site tha
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from parcahyd.rules.traps.holding import Holding
 
@@ -18,11 +17,9 @@ _LIKELY = ("sid", "s", "session", "sess", "token")
 _LOOKS_LIKE_ONE = r"(?=[A-Za-z_-]*+[0-9])[0-9A-Za-z_-]{16,}+(?=[&;/?]|$)"
 
 
-@cache
-def _parameter() -> re.Pattern[str]:
-    return re.compile(
-        rf"([?&;])(?:(?:{'|'.join(_CERTAIN)})=[^&;/?]*+|(?:{'|'.join(_LIKELY)})={_LOOKS_LIKE_ONE})", re.IGNORECASE
-    )
+_PARAMETER = re.compile(
+    rf"([?&;])(?:(?:{'|'.join(_CERTAIN)})=[^&;/?]*+|(?:{'|'.join(_LIKELY)})={_LOOKS_LIKE_ONE})", re.IGNORECASE
+)
 
 
 NAMES = frozenset(
@@ -35,16 +32,14 @@ NAMES = frozenset(
 # ASP.NET writes it into the path: /(S(lit3py55t21z5v55vlm25s55))/page.aspx
 
 
-@cache
-def _segment() -> re.Pattern[str]:
-    return re.compile(r"/\((?:[A-Z]\([^()/]{1,60}\)){1,4}\)(?=/)")
+_SEGMENT = re.compile(r"/\((?:[A-Z]\([^()/]{1,60}\)){1,4}\)(?=/)")
 
 
 def without_session(path: str) -> str | None:
     """The path with its session ids left out; None where it has none."""
-    bare = _parameter().sub(r"\1", path)
+    bare = _PARAMETER.sub(r"\1", path)
     if "(" in bare:
-        bare = _segment().sub("", bare)
+        bare = _SEGMENT.sub("", bare)
     return None if bare == path else bare
 
 
