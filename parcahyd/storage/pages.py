@@ -18,6 +18,7 @@ from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.parameters import Canon
+from parcahyd.rules.validators import validator
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.document_format import PackedPage, PackedRegion
 from parcahyd.storage.documents import DocumentRows
@@ -28,7 +29,7 @@ from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import STORED, sites, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
-from parcahyd.storage.values import plain, validator
+from parcahyd.storage.values import plain
 from parcahyd.storage.versions import Lesson, Version, VersionRows
 from parcahyd.storage.writer import Writer
 

@@ -15,7 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["ValueLists", "numbers", "pairs", "plain", "validator", "value_lists", "words"]
+__all__ = ["ValueLists", "numbers", "pairs", "plain", "value_lists", "words"]
 
 _DETAIL_LENGTH = 500
 
@@ -126,8 +126,3 @@ def plain(text: str, length: int = _DETAIL_LENGTH) -> str:
     if "\0" in text:
         text = text.replace("\0", "")
     return text[:length]
-
-
-def validator(text: str) -> str:
-    """An ETag or date as the server gave it, or nothing: a validator that had to be changed is not the server's any more."""
-    return text if text == plain(text, 4000) else ""

@@ -13,12 +13,13 @@ from sqlalchemy import delete, func, insert, select
 
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Held, Pair, TableFact
+from parcahyd.rules.validators import validator
 from parcahyd.storage.document_format import Damaged, PackedRegion
 from parcahyd.storage.expressions import MOST, same, updating
 from parcahyd.storage.packing import parts_of
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import documents, fetches, learned, tvis, urls, volatile
-from parcahyd.storage.values import numbers, pairs, validator
+from parcahyd.storage.values import numbers, pairs
 from parcahyd.storage.writer import Writer
 
 __all__ = ["LEASE_BYTES", "PAIR_BYTES", "Lesson", "Version", "VersionRows", "VersionsForVisit"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.storage.values import plain, validator
+from parcahyd.storage.values import plain
 
 _ANYTHING = st.text(st.characters(categories=None, exclude_categories=()))  # lone surrogates too
 
@@ -20,14 +20,3 @@ def test_plain_text_can_be_stored(text: str) -> None:
 def test_plain_text_is_cut() -> None:
     assert plain("x" * 501) == "x" * 500
     assert plain("abc", 2) == "ab"
-
-
-@given(_ANYTHING)
-def test_a_validator_is_the_servers_own_or_none(text: str) -> None:
-    assert validator(text) in (text, "")
-    assert "\0" not in validator(text)
-
-
-def test_usual_validators_pass() -> None:
-    assert validator('W/"65f2-\u00e9"') == 'W/"65f2-\u00e9"'
-    assert validator("x" * 4001) == ""

@@ -8,9 +8,7 @@ from parcahyd.rules.parameters import Canon, joining
 from parcahyd.rules.retries import REDIRECTS, Failure
 from parcahyd.rules.robots import MAX_ROBOTS
 
-__all__ = ["location", "read_robots", "sendable", "validating"]
-
-_LONGEST_VALIDATOR = 1000
+__all__ = ["location", "read_robots"]
 
 
 def location(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
@@ -32,18 +30,3 @@ def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: f
     if status == 429 or status >= 500:
         return RobotsFact(RobotsStatus.ERROR, b"", now, now, f"HTTP {status}"), ""
     return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""
-
-
-def sendable(validator: str) -> str:
-    """A validator that can be sent back, or nothing.
-
-    The value of a field is visible ASCII, spaces and tabs (RFC 9110, section 5.5). A very long one is not worth its room.
-    """
-    return validator if len(validator) <= _LONGEST_VALIDATOR and validator.isascii() and validator.isprintable() else ""
-
-
-def validating(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
-    """The headers of a conditional request: the server sends nothing if these validators are current."""
-    etag, modified = sendable(etag), sendable(modified)
-    match = (("If-None-Match", etag),) if etag else ()
-    return (*match, ("If-Modified-Since", modified)) if modified else match

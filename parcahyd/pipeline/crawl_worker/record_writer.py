@@ -22,13 +22,13 @@ from parcahyd.core.records import (
     TableFact,
     UnchangedRecord,
 )
-from parcahyd.pipeline.crawl_worker.answers import sendable
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.rules.member_url import member_url
 from parcahyd.rules.retries import Failure
+from parcahyd.rules.validators import validator
 
 __all__ = ["RecordWriter"]
 
@@ -74,8 +74,8 @@ class RecordWriter:
                 status=result.status,
                 address=self._address,
                 headers=_header_block(result) if parts.before is None else parts.headers,
-                etag=sendable(result.header("etag")) if is_kept else "",
-                modified=sendable(result.header("last-modified")) if is_kept else "",
+                etag=validator(result.header("etag")) if is_kept else "",
+                modified=validator(result.header("last-modified")) if is_kept else "",
                 media_type=document.media_type,
                 charset=document.charset,
                 body=result.body if is_kept else b"",
@@ -148,8 +148,8 @@ class RecordWriter:
                 path=item.path,
                 checked_at=now,
                 status=result.status,
-                etag=sendable(result.header("etag")) or item.etag,
-                modified=sendable(result.header("last-modified")) or item.modified,
+                etag=validator(result.header("etag")) or item.etag,
+                modified=validator(result.header("last-modified")) or item.modified,
                 table=table,
                 is_table_gone=is_table_gone,
             )

@@ -15,7 +15,7 @@ from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
-from parcahyd.pipeline.crawl_worker.answers import location, validating
+from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite, Site, may_be_augmented
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap
@@ -36,6 +36,7 @@ from parcahyd.rules.parameters import Canon
 from parcahyd.rules.politeness import Pace
 from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.robots import Robots
+from parcahyd.rules.validators import conditional_headers
 
 __all__ = ["Then", "Visit"]
 
@@ -174,7 +175,7 @@ class Visit:
         item, headers = request.item, self.settings.headers
         if item is None or request.is_unconditional or not (item.etag or item.modified):
             return headers
-        return (*headers, *validating(item.etag, item.modified))
+        return (*headers, *conditional_headers(item.etag, item.modified))
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
         """Nothing of this site may be requested: record that for every URL of the pair, and for the sites that wait for one of
@@ -243,7 +244,7 @@ class Visit:
                 self.pages += 1
                 self._document(item, result, now)
                 return
-            if validating(item.etag, item.modified) and not request.is_unconditional:
+            if conditional_headers(item.etag, item.modified) and not request.is_unconditional:
                 self.pages += 1
                 self._writer.unchanged(item, result, now, *self._augmented.document_unchanged(item, now))
                 return

@@ -38,13 +38,14 @@ from parcahyd.augment.volatile import first_visit, merge, refreshed
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import DueUrl, Held, TableFact
-from parcahyd.pipeline.crawl_worker.answers import location, sendable, validating
+from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
 from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.rules.link_header import read_link_headers
 from parcahyd.rules.media_type import is_html
 from parcahyd.rules.retries import REDIRECTS, Failure, failure
+from parcahyd.rules.validators import conditional_headers, validator
 
 __all__ = ["AUDIT_AFTER", "Fragments", "Step"]
 
@@ -130,7 +131,7 @@ class Fragments:
             return None
         table = item.held.table
         # A date beside an entity tag is ignored (RFC 9110, section 13.1.3), and tables are small enough for its bytes to count.
-        return _request(path, item, validators=validating(table.etag, "" if table.etag else table.modified))
+        return _request(path, item, validators=conditional_headers(table.etag, "" if table.etag else table.modified))
 
     def wait(self, document: ReadDocument, now: float) -> PlannedRequest | None:
         """The table that a document has to wait for; the document comes back with a `Step`, or from `close`."""
@@ -232,8 +233,8 @@ class Fragments:
     def _not_modified(self, item: DueUrl, held: Held, result: DownloadResult) -> Step:
         fact = msgspec.structs.replace(
             held.table,
-            etag=sendable(result.header("etag")) or held.table.etag,
-            modified=sendable(result.header("last-modified")) or held.table.modified,
+            etag=validator(result.header("etag")) or held.table.etag,
+            modified=validator(result.header("last-modified")) or held.table.modified,
             merges=held.table.merges + 1,
         )
         if held.table.merges >= AUDIT_AFTER:
@@ -248,7 +249,7 @@ class Fragments:
             table, merge(_skeleton_of(held), _regions_of(held))
         )
         fact = _after(held, table) if is_small else None
-        etag, modified = sendable(table.tvi.etag), sendable(table.tvi.last_modified)
+        etag, modified = validator(table.tvi.etag), validator(table.tvi.last_modified)
         return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
 
     def _merge(self, item: DueUrl, held: Held, table: _InHand, now: float) -> Step:
@@ -297,7 +298,7 @@ class Fragments:
             return tvi
         if not self._is_of(self._origin + request.path, tvi.document, item.path):
             return Refusal(Fault.DOCUMENT)
-        validators = sendable(result.header("etag")), sendable(result.header("last-modified"))
+        validators = validator(result.header("etag")), validator(result.header("last-modified"))
         return _InHand(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
 
     def _is_of(self, table_url: str, reference: str, path: str) -> bool:
@@ -438,7 +439,7 @@ def _answer_of(held: Held, tvi: Tvi, document: bytes) -> DownloadResult:
     charset = f"; charset={held.charset}" if held.charset else ""
     headers = (
         ("Content-Type", held.media_type + charset if held.media_type else ""),
-        ("ETag", sendable(tvi.etag)),
-        ("Last-Modified", sendable(tvi.last_modified)),
+        ("ETag", validator(tvi.etag)),
+        ("Last-Modified", validator(tvi.last_modified)),
     )
     return DownloadResult(200, [(name, value) for name, value in headers if value], document)
