@@ -3,6 +3,8 @@
 A factory imports the library of its plugin, so that a crawl loads only what its configuration names: `requests` alone takes
 0.1 s. There is no built-in recognizer. The rule that recognizes formats (`parcahyd.rules.media_type`) is part of every page's
 path; recognizers add to it.
+
+Tested by tests/test_plugin_manager.py.
 """
 
 from __future__ import annotations

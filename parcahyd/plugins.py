@@ -11,6 +11,8 @@
 - A factory raises `UserMistake` for what the user of the plugin can put right, such as a missing library.
 
 The checks for tests of plugins are in `parcahyd.testing`. A test holds the list of names.
+
+Tested by tests/architecture/test_public_pages.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Finds the plugins that do not come with PARCAHYD: in installed packages, in files, and by dotted path."""
+"""Finds the plugins that do not come with PARCAHYD: in installed packages, in files, and by dotted path.
+
+Tested by tests/test_plugin_manager.py.
+"""
 
 from __future__ import annotations
 

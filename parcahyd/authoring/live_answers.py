@@ -1,6 +1,8 @@
 """What the answers of an application allow, and the answer that carries a table: the HTTP of the middlewares, without a server.
 
 A table is public, and caches on the way may keep it. So none is made of an answer that was meant for one visitor.
+
+Tested by tests/authoring/test_middlewares.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The pages of a built site, and the names of the files that belong to each."""
+"""The pages of a built site, and the names of the files that belong to each.
+
+Tested by tests/authoring/test_build.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all.
+
+Tested by tests/authoring/test_build.py.
+"""
 
 from __future__ import annotations
 

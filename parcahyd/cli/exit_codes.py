@@ -6,6 +6,8 @@
 | 1 | the run failed, or `verify` or `augment` found something |
 | 2 | a UserError: one line on standard error, with a remedy |
 | 130 | interrupted |
+
+Tested by tests/cli/test_application.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The three standard streams when they are closed, when the reader of the output goes away, and when no room is left."""
+"""The three standard streams when they are closed, when the reader of the output goes away, and when no room is left.
+
+Tested by tests/cli/test_application.py.
+"""
 
 from __future__ import annotations
 

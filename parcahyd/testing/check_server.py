@@ -1,4 +1,7 @@
-"""The server on loopback against which downloaders are checked."""
+"""The server on loopback against which downloaders are checked.
+
+Tested by tests/testing/test_downloader_checks.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a broken contract is told."""
+"""How a broken contract is told.
+
+Tested by the tests of the checks in tests/testing.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import (
@@ -21,12 +20,10 @@ from parcahyd.core.documents import (
     Summarizer,
     Summary,
 )
+from parcahyd.hookspecs import ExpanderFactory
 from parcahyd.rules.canonical_url import canonical
 from parcahyd.rules.member_url import clean_name
 from parcahyd.testing.contract import expect
-
-if TYPE_CHECKING:
-    from parcahyd.hookspecs import ExpanderFactory
 
 __all__ = ["check_expander", "check_recognizer", "check_summarizer"]
 

@@ -7,16 +7,13 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.hookspecs import DownloaderFactory
 from parcahyd.net.plugin_guards import GuardedDownloader
 from parcahyd.testing.check_server import HOST, LARGE, PATIENCE, CheckServer, refusing_port
 from parcahyd.testing.contract import expect
-
-if TYPE_CHECKING:
-    from parcahyd.hookspecs import DownloaderFactory
 
 __all__ = ["check_downloader"]
 
