@@ -122,7 +122,7 @@ _ANSWERS = {
 # last visit went. So a known URL may be confirmed as well: it was stored, then refused, and got a second look.
 MOVES: dict[State | None, dict[Event, State]] = {
     None: {Event.SEEN: State.KNOWN, **_ANSWERS},
-    State.KNOWN: {**_ANSWERS, Event.UNCHANGED: State.STORED},
+    State.KNOWN: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED},
     State.FAILED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.REFUSED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},

@@ -24,7 +24,7 @@ def test_an_event_leads_from_all_states_that_are_named_to_one() -> None:
     assert after(Event.DOCUMENT) is after(Event.DOCUMENT, None, *State) is State.STORED
     assert after(Event.UNCHANGED) is after(Event.UNCHANGED, *State) is State.STORED
     assert after(Event.REFUSAL, State.KNOWN, State.FAILED) is State.REFUSED
-    assert after(Event.SECOND_LOOK, State.REFUSED) is after(Event.SECOND_LOOK) is State.KNOWN
+    assert after(Event.SECOND_LOOK, State.KNOWN, State.REFUSED) is after(Event.SECOND_LOOK) is State.KNOWN
     with pytest.raises(ValueError, match="refused, stored"):
         after(Event.SECOND_LOOK, State.REFUSED, State.STORED)
 

@@ -1,6 +1,7 @@
 """Reads tables of links: where each page's links lead, before the page comes.
 
-Nothing here touches the visit, so that a bundle can be read in a thread.
+Nothing here touches the visit, so that a bundle can be read in a thread. Tested by
+tests/pipeline/crawl_worker/augmented/test_early_links.py and test_table_requests.py.
 """
 
 from __future__ import annotations
