@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -125,8 +126,6 @@ def for_all_pages(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs
     if jobs <= 1 or len(items) < _FEW:
         yield from map(work, items)
         return
-    from concurrent.futures import ProcessPoolExecutor
-
     sets = [items[start : start + _SET] for start in range(0, len(items), _SET)]
     with ProcessPoolExecutor(min(jobs, len(sets))) as pool:
         yield from chain.from_iterable(pool.map(partial(_set, work), sets))
