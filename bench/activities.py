@@ -44,7 +44,7 @@ from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.links import read_links
 from parcahyd.runtime.channel import Channel, socket_pair
 from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import compress, compress_table, pack
+from parcahyd.storage.packing import compressor, pack
 from parcahyd.storage.store import Store
 
 _CONNECTIONS = 64
@@ -121,12 +121,13 @@ class Line:
             fingerprint(record.body)
 
     def compress(self) -> None:
+        compress = compressor(self._work)
         for record in self._records:
-            compress(record.body, self._work.CompressionLevel)
-            compress_table(record.links)
+            compress(record.body)
+            compress(record.links)
 
     def packed(self) -> list[PackedPage]:
-        return [pack(record, self._work.CompressionLevel, True) for record in self._records]
+        return [pack(record, compressor(self._work), True) for record in self._records]
 
     def store(self, pages: Sequence[PackedPage]) -> Callable[[], None]:
         """Storing in a new database, which is opened outside of the measured time."""

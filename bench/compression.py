@@ -1,4 +1,4 @@
-"""What compressing a document costs and leaves, by level of CompressionLevel and by the standard library beside it.
+"""What compressing a document costs and leaves, by Compressor and CompressionLevel, and by the standard library beside them.
 
 python bench/compression.py FOLDER... [--files 1000]
 """
@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from parcahyd.storage.packing import compress
+from parcahyd.config.schema import WorkConf
+from parcahyd.storage.packing import compressor
 
 __all__ = ["main", "measure"]
 
@@ -30,10 +31,6 @@ def measure(documents: Sequence[bytes], way: Callable[[bytes], bytes]) -> tuple[
     return 1e6 * best / len(documents), left / sum(map(len, documents))
 
 
-def _at(level: int) -> Callable[[bytes], bytes]:
-    return lambda document: compress(document, level)
-
-
 def _zlib_at(level: int) -> Callable[[bytes], bytes]:
     return lambda document: zlib.compress(document, level)
 
@@ -49,7 +46,8 @@ def main() -> None:
     print(f"{len(documents):,} documents of {sum(map(len, documents)) / max(len(documents), 1):,.0f} bytes on average\n")
     print("| way | µs per document | left |")
     print("|---|---|---|")
-    ways = {f"CompressionLevel {level}": _at(level) for level in _LEVELS}
+    ways = {f"zlib-ng, CompressionLevel {level}": compressor(WorkConf(CompressionLevel=level)) for level in _LEVELS}
+    ways["isal"] = compressor(WorkConf(Compressor="isal"))
     ways |= {f"the standard library's zlib, level {level}": _zlib_at(level) for level in (1, 6)}
     for name, way in ways.items():
         cost, left = measure(documents, way)

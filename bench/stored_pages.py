@@ -6,7 +6,7 @@ from bench.changing_pages import ChangingPages, Visits
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.records import DueUrl, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import pack
+from parcahyd.storage.packing import compressor, pack
 from parcahyd.storage.store import Store
 
 __all__ = ["scheduled_by_store"]
@@ -58,4 +58,4 @@ def _answer(
         body=f"page {page}, version {version}".encode(),
         internal=links,
     )
-    return pack(record, 1, keep_links=False)
+    return pack(record, compressor(WorkConf()), keep_links=False)

@@ -37,7 +37,7 @@ from parcahyd.augment.volatile import apply_tvi, part
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
 from parcahyd.config.schema import WorkConf
-from parcahyd.storage.packing import compress
+from parcahyd.storage.packing import Compress, compressor
 
 __all__ = ["Pair", "main", "read_pairs", "really_changed", "stored_bytes", "verdicts"]
 
@@ -256,12 +256,12 @@ def _verdict_rows(name: str, versions: Versions) -> Iterator[str]:
         yield f"| {name}, {how}{mark} | {figures} |"
 
 
-def stored_bytes(versions: Versions, level: int) -> dict[str, int]:
+def stored_bytes(versions: Versions, compress: Compress) -> dict[str, int]:
     """What the three versions need, compressed as they are stored; whatever is stored must come out as it was."""
     sums = Counter[str]()
     for page in versions:
-        whole = [len(compress(version, level)) for version in page]
-        kept = _shared(page[0], page[1], whole[0] + whole[1], level)
+        whole = [len(compress(version)) for version in page]
+        kept = _shared(page[0], page[1], whole[0] + whole[1], compress)
         is_same = _is_same(*page, LEAST_CHANGES)
         sums["each version whole"] += sum(whole)
         sums["two as skeleton and regions where that is smaller, the third whole"] += kept + whole[2]
@@ -270,7 +270,7 @@ def stored_bytes(versions: Versions, level: int) -> dict[str, int]:
     return dict(sums)
 
 
-def _shared(old: bytes, new: bytes, whole: int, level: int) -> int:
+def _shared(old: bytes, new: bytes, whole: int, compress: Compress) -> int:
     shared = share(old, new)
     if shared is None:
         return whole
@@ -278,11 +278,11 @@ def _shared(old: bytes, new: bytes, whole: int, level: int) -> int:
     regions = [write_regions(parted.regions) for parted in shared]
     if [rebuild(skeleton, fields) for fields in regions] != [old, new]:
         sys.exit("a version did not come out as it was")
-    packed, lengths = len(compress(skeleton, level)), [len(compress(fields, level)) for fields in regions]
+    packed, lengths = len(compress(skeleton)), [len(compress(fields)) for fields in regions]
     return packed + sum(lengths) if is_smaller(packed, lengths, (whole // 2, whole - whole // 2)) else whole
 
 
-def _learned_tables(versions: Versions, level: int) -> Iterator[str]:
+def _learned_tables(versions: Versions, compress: Compress) -> Iterator[str]:
     yield "| pages judged | same, rightly | changed, rightly | changed, wrongly | same, wrongly |"
     yield "|---|---|---|---|---|"
     yield from _verdict_rows("learned from the first pair, tried on the second", versions)
@@ -290,7 +290,7 @@ def _learned_tables(versions: Versions, level: int) -> Iterator[str]:
     yield ""
     yield "| bytes stored of three versions | all pages | % |"
     yield "|---|---|---|"
-    sums = stored_bytes(versions, level)
+    sums = stored_bytes(versions, compress)
     for name, value in sums.items():
         yield f"| {name} | {value:,} | {100 * value / sums['each version whole']:.1f} |"
     yield ""
@@ -359,7 +359,7 @@ def _report(pairs: list[Pair], level: int, panels: list[tuple[str, list[Bar]]], 
         sys.exit("learning needs two pairs that follow each other")
     yield "\n### Learned\n"
     versions = [(old, pairs[0].new[path], pairs[1].new[path]) for path, old in sorted(pairs[0].old.items())]
-    yield from _learned_tables(versions, WorkConf().CompressionLevel)
+    yield from _learned_tables(versions, compressor(WorkConf()))
 
 
 if __name__ == "__main__":

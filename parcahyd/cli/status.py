@@ -67,6 +67,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
 
 def _similar_lines(report: SimilarReport) -> Iterator[str]:
     yield f"similar    {plural(report.documents, 'document')} in {plural(report.groups, 'group')} of nearly the same text"
+    if report.taken_now:
+        yield f"           {plural(report.taken_now, 'text')} read for it: Similarity was off when they were stored"
     for group in report.largest:
         yield f"  {group.documents:8,} {', '.join(plain(url) for url in group.urls)}"
 

@@ -16,6 +16,7 @@ from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.canonical_url import split
 from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.media_type import is_html
 from parcahyd.rules.parameters import Canon
 from parcahyd.rules.robots import Robots, product_token
 from parcahyd.rules.spelling_changes import spelling_changes
@@ -192,6 +193,8 @@ def _history(story: UrlStory) -> Iterator[str]:
         yield _line("same as", twin)
     for near in story.similar:
         yield _line("nearly as", near)
+    if story.document is not None and story.document.similarity is None and is_html(story.document.media_type):
+        yield _line("nearly as", "not known: Similarity was off when it was stored")
     for fetch in story.fetches:
         yield _line("fetched", version_line(fetch))
 

@@ -307,7 +307,17 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     BufferBytes: Annotated[
         Annotated[int, Meta(ge=65536)], _says("How many bytes of records may wait in the Document and URL Buffer.")
     ] = 64 * 1024 * 1024
-    CompressionLevel: Annotated[Annotated[int, Meta(ge=1, le=9)], _says("zlib level of stored documents: 1 fast, 9 small.")] = 1
+    Compressor: Annotated[
+        Literal["zlib-ng", "isal"],
+        _says(
+            'What compresses stored documents: "zlib-ng"; or "isal", ISA-L, which is quicker (pip install \'parcahyd[isal]\'). '
+            "Both write zlib streams, so the setting may change between runs."
+        ),
+    ] = "zlib-ng"
+    CompressionLevel: Annotated[
+        Annotated[int, Meta(ge=1, le=9)],
+        _says('Level of "zlib-ng": 1 fast, 9 small; 2 takes twice the time of 1 for a fifth less space. "isal" has one level.'),
+    ] = 1
     KeepVersions: Annotated[_Count, _says("How many versions of a document are kept.")] = 3
     MergeMode: Annotated[
         Literal["lazy", "eager"],
@@ -334,8 +344,12 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         ),
     ] = "brief"
     Similarity: Annotated[
-        bool, _says("Take a fingerprint of the text of HTML documents, by which near-duplicates are found.")
-    ] = True
+        bool,
+        _says(
+            "Take a fingerprint of the text of each HTML document, by which near-duplicates are found; costs about a tenth of "
+            "a crawl's CPU time."
+        ),
+    ] = False
     Expand: Annotated[bool, _says("Take archives (ZIP, TAR, GZIP and so on) apart: each member becomes a document.")] = False
     ExpandMembers: Annotated[_Count, _says("How many members of one archive are looked at, at most.")] = 1000
     ExpandBytes: Annotated[

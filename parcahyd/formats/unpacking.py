@@ -13,7 +13,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Protocol, cast
 
-from isal import igzip_lib
+from zlib_ng import zlib_ng
 
 from parcahyd.core.documents import Skipped
 from parcahyd.rules.zip_directory import Entry, entries
@@ -123,19 +123,34 @@ class _Stored:
         return data
 
 
-def _gzip() -> _Decompressor:
-    made: _Decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-    return made
+class _Gzip:
+    def __init__(self) -> None:
+        self._stream = zlib_ng.decompressobj(31)  # with the header and trailer of GZIP
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
+
+    def decompress(self, data: bytes, max_length: int = 0) -> bytes:
+        piece = self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+        # A full piece may be followed by more, although all input was taken.
+        self.needs_input = not self._stream.unconsumed_tail and len(piece) < max_length
+        return piece
 
 
 def _xz() -> _Decompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
 
 
-_ISAL_ERROR = cast("type[Exception]", igzip_lib.error)  # Its stubs take the class for an instance.
-_DAMAGE = (OSError, EOFError, ValueError, lzma.LZMAError, _ISAL_ERROR)
+_ZLIB_ERROR = cast("type[Exception]", zlib_ng.error)  # Its stubs take the class for an instance.
+_DAMAGE = (OSError, EOFError, ValueError, lzma.LZMAError, _ZLIB_ERROR)
 _STREAMED: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
-    (b"\x1f\x8b", _gzip),
+    (b"\x1f\x8b", _Gzip),
     (b"BZh", bz2.BZ2Decompressor),
     (b"\xfd7zXZ\0", _xz),
 )

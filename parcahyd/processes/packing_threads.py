@@ -10,7 +10,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import ErrandRecord, PageRecord, SiteRecord, UnchangedRecord
 from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import pack_all
+from parcahyd.storage.packing import compressor, pack_all
 
 __all__ = ["BufferedItem", "PackingThreads"]
 
@@ -80,7 +80,7 @@ class PackingThreads:
         batch.packed = self._threads.submit(
             pack_all,
             batch.pages,
-            work.CompressionLevel,
+            compressor(work),
             work.KeepLinks,
             work.Summaries != "none",
             work.Similarity,

@@ -21,7 +21,7 @@ from parcahyd.augment.tvi import Region
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.media_type import is_html
 from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, unpack, whole_of
-from parcahyd.storage.packing import compress, pack_regions
+from parcahyd.storage.packing import Compress, pack_regions
 from parcahyd.storage.versions import Lesson, Version, VersionRows
 
 __all__ = ["BATCH_BYTES", "PAGE_BYTES", "ChangeLearning", "Judgement", "is_learnable"]
@@ -93,7 +93,7 @@ class ChangeLearning:
             return None
         return Judgement(is_same=True, lesson=_lesson(visit.learned, visit.skeleton_hash), page=page)
 
-    def new(self, page: PackedPage, version: Version, checks: int, level: int, *, in_parts: bool) -> Judgement:
+    def new(self, page: PackedPage, version: Version, checks: int, compress: Compress, *, in_parts: bool) -> Judgement:
         """The judgement of a new version; `checks` says how often the page was found before."""
         unchanged = Judgement(is_same=False, lesson=_NOTHING, page=page)
         if version.document_id is None:
@@ -109,8 +109,8 @@ class ChangeLearning:
         if not in_parts or any(region.id for region in regions):
             return judgement
         if regions:
-            return _on_skeleton(judgement, skeleton, new, level)
-        return _with_skeleton(judgement, old, new, level) if self._versions.is_alone(version.document_id) else judgement
+            return _on_skeleton(judgement, skeleton, new, compress)
+        return _with_skeleton(judgement, old, new, compress) if self._versions.is_alone(version.document_id) else judgement
 
     def _whole(self, fetch: int, document: int) -> tuple[bytes, bytes, list[PackedRegion]]:
         """A stored version, its document, and its regions."""
@@ -128,33 +128,33 @@ def _lesson(learned: Learned, skeleton_sha256: bytes) -> Lesson:
     return Lesson(skeleton_sha256, write_learned(learned)) if learned.places else _NOTHING
 
 
-def _with_skeleton(judgement: Judgement, old: bytes, new: bytes, level: int) -> Judgement:
+def _with_skeleton(judgement: Judgement, old: bytes, new: bytes, compress: Compress) -> Judgement:
     """Both versions on the skeleton that they have in common, where that is smaller."""
     shared = share(old, new)
     if shared is None:
         return judgement
-    olds, news = (_packed(parted.regions, level) for parted in shared)
-    skeleton = compress(shared[0].skeleton, level)
-    whole = (len(compress(old, level)), len(judgement.page.packed))
+    olds, news = (_packed(parted.regions, compress) for parted in shared)
+    skeleton = compress(shared[0].skeleton)
+    whole = (len(compress(old)), len(judgement.page.packed))
     if not is_smaller(len(skeleton), [len(region.packed) for region in (*olds, *news)], whole):
         return judgement
     return judgement._replace(page=_in_parts(judgement.page, shared[0].skeleton, skeleton, news), before=olds)
 
 
-def _on_skeleton(judgement: Judgement, skeleton: bytes, new: bytes, level: int) -> Judgement:
+def _on_skeleton(judgement: Judgement, skeleton: bytes, new: bytes, compress: Compress) -> Judgement:
     """The new version on the skeleton that versions before have in common, where it has all of it and that is smaller."""
     shared = share(skeleton, new)
     if shared is None or shared[0].skeleton != skeleton:
         return judgement
-    news = _packed(shared[1].regions, level)
+    news = _packed(shared[1].regions, compress)
     if not is_smaller(0, [len(region.packed) for region in news], [len(judgement.page.packed)]):
         return judgement
-    return judgement._replace(page=_in_parts(judgement.page, skeleton, compress(skeleton, level), news))
+    return judgement._replace(page=_in_parts(judgement.page, skeleton, compress(skeleton), news))
 
 
-def _packed(regions: Sequence[Region], level: int) -> tuple[PackedRegion, ...]:
+def _packed(regions: Sequence[Region], compress: Compress) -> tuple[PackedRegion, ...]:
     """Without names: nobody gave them any."""
-    return pack_regions([("", region.offset, region.content) for region in regions if region.content], level)
+    return pack_regions([("", region.offset, region.content) for region in regions if region.content], compress)
 
 
 def _in_parts(page: PackedPage, skeleton: bytes, packed: bytes, regions: tuple[PackedRegion, ...]) -> PackedPage:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
-from isal import isal_zlib
+from zlib_ng import zlib_ng
 
 from parcahyd.augment.markers import Span
 from parcahyd.augment.volatile import part_by_spans
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.brief import brief
 from parcahyd.rules.fingerprint import fingerprint
@@ -26,9 +29,9 @@ from parcahyd.storage.document_format import (
 )
 
 __all__ = [
+    "Compress",
     "Glance",
-    "compress",
-    "compress_table",
+    "compressor",
     "glance",
     "pack",
     "pack_all",
@@ -36,8 +39,8 @@ __all__ = [
     "parts_of",
 ]
 
-_QUICK = 1
-"""The level that is ISA-L's: as small as zlib-ng's level 2 in a third of its time. ISA-L has nothing smaller to offer."""
+Compress = Callable[[bytes], bytes]
+"""Makes a zlib stream; it releases the interpreter lock meanwhile."""
 
 
 class Glance(NamedTuple):
@@ -61,7 +64,7 @@ def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
 
 def pack(
     page: PageRecord,
-    level: int,
+    compress: Compress,
     keep_links: bool,
     seen: Glance = Glance(),  # noqa: B008 (immutable)
     is_eager: bool = False,
@@ -72,13 +75,13 @@ def pack(
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
     mark = fingerprint(body)
-    table = compress_table(page.links) if keep_links and page.links else b""
-    summary = compress(page.summary, level) if page.summary else b""
-    packed = PackedPage(bare, mark.df, mark.sha256, len(body), compress(body, level), table, summary, *seen)
-    return _in_parts(packed, page, body, level, is_eager) if page.regions else packed
+    table = compress(page.links) if keep_links and page.links else b""
+    summary = compress(page.summary) if page.summary else b""
+    packed = PackedPage(bare, mark.df, mark.sha256, len(body), compress(body), table, summary, *seen)
+    return _in_parts(packed, page, body, compress, is_eager) if page.regions else packed
 
 
-def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, level: int, is_eager: bool) -> PackedPage:
+def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, compress: Compress, is_eager: bool) -> PackedPage:
     """A page with regions: the whole page and where they are, or its skeleton and their contents."""
     parted = part_by_spans(body, [Span(*region) for region in page.regions])
     if is_eager:
@@ -90,23 +93,23 @@ def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, level: int, is_
         df=mark.df,
         sha256=mark.sha256,
         length=len(parted.skeleton),
-        packed=compress(parted.skeleton, level),
-        regions=pack_regions(parted.regions, level),
+        packed=compress(parted.skeleton),
+        regions=pack_regions(parted.regions, compress),
         whole=packed.version,
     )
 
 
-def pack_regions(regions: Sequence[tuple[str, int, bytes]], level: int) -> tuple[PackedRegion, ...]:
+def pack_regions(regions: Sequence[tuple[str, int, bytes]], compress: Compress) -> tuple[PackedRegion, ...]:
     """Regions with their contents: ID, offset in the skeleton, content."""
-    return tuple([PackedRegion(name, offset, len(content), compress(content, level)) for name, offset, content in regions])
+    return tuple([PackedRegion(name, offset, len(content), compress(content)) for name, offset, content in regions])
 
 
 def pack_all(
     pages: list[PageRecord],
-    level: int,
+    compress: Compress,
     keep_links: bool,
     is_brief: bool = True,
-    is_similar: bool = True,
+    is_similar: bool = False,
     is_eager: bool = False,
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
@@ -116,10 +119,10 @@ def pack_all(
     """
     seen = [glance(page, is_brief, is_similar) for page in pages]
     pages.reverse()
-    return [pack(pages.pop(), level, keep_links, one, is_eager) for one in seen]
+    return [pack(pages.pop(), compress, keep_links, one, is_eager) for one in seen]
 
 
-def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], level: int) -> Parts:
+def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], compress: Compress) -> Parts:
     """The skeleton and the regions of a version; Damaged where they cannot be told."""
     if not regions:
         return Parts(packed, length, ())
@@ -133,18 +136,25 @@ def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], level:
         found.append((region.id, region.offset, document[begin:end]))
         done = end
     skeleton = b"".join([*pieces, document[done:]])
-    return Parts(compress(skeleton, level), len(skeleton), tuple(found))
+    return Parts(compress(skeleton), len(skeleton), tuple(found))
 
 
-def compress(content: bytes, level: int) -> bytes:
-    """A zlib stream, whatever wrote it; levels as those of CompressionLevel."""
-    if level == _QUICK:
-        return isal_zlib.compress(content, 1)
-    from zlib_ng import zlib_ng  # Only where the user asks for more than is usual.
+def compressor(work: WorkConf) -> Compress:
+    """What the settings Compressor and CompressionLevel ask for; a UserMistake where it is not installed."""
+    if work.Compressor == "zlib-ng":
+        return partial(_zlib_ng, work.CompressionLevel)
+    try:
+        from isal import isal_zlib  # an extra
+    except ImportError:
+        raise UserMistake(
+            'Compressor = "isal" needs the isal package', "pip install 'parcahyd[isal]', or leave Compressor out"
+        ) from None
+    return partial(_isal, isal_zlib.compress)
 
+
+def _zlib_ng(level: int, content: bytes) -> bytes:
     return zlib_ng.compress(content, level)
 
 
-def compress_table(table: bytes) -> bytes:
-    """A zlib stream of a table of links: tables are small, so the least effort is enough."""
-    return isal_zlib.compress(table, 0)
+def _isal(compress: Callable[[bytes, int], bytes], content: bytes) -> bytes:
+    return compress(content, 1)  # Its higher levels leave no less.

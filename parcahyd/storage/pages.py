@@ -207,7 +207,7 @@ class PageRows:
             place = (packed.page.site, packed.page.key)
             checks = rows.histories[place].checks if place in rows.histories else 1
             in_parts = work.MergeMode == "lazy" and work.KeepVersions > 1
-            judgement = self._learning.new(packed, version, checks, work.CompressionLevel, in_parts=in_parts)
+            judgement = self._learning.new(packed, version, checks, self._state.compress, in_parts=in_parts)
         if judgement.is_same:
             rows.kept.add(version.id)
         elif judgement.before is not None:

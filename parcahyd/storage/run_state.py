@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from parcahyd.config.schema import WorkConf
 from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.schedule import Revisits
+from parcahyd.storage.packing import compressor
 
 __all__ = ["MOST_REMEMBERED", "RunState"]
 
@@ -23,6 +24,7 @@ class RunState:
         self.run = 0
         self.started_at = 0.0
         self.work = WorkConf()
+        self.compress = compressor(self.work)
         self.revisits = Revisits(self.work)
         self.budget: Budget | None = None
         """None where there is no RevisitsPerDay."""
@@ -43,6 +45,7 @@ class RunState:
         self._given = 0
 
     def start(self, run: int, work: WorkConf, now: float) -> None:
+        self.compress = compressor(work)
         self.run, self.work, self.started_at = run, work, now
         self.revisits = Revisits(work)
         self.budget = Budget(work.RevisitsPerDay, self.revisits) if work.RevisitsPerDay else None

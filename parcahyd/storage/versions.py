@@ -228,7 +228,7 @@ class VersionsForVisit:
         fetch, document, sha256, _, media_type, charset, headers, *fact = row
         try:
             packed, length = self._versions.packed(document)
-            parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.work.CompressionLevel)
+            parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.compress)
         except Damaged:  # The whole document will do; `verify` says what is wrong.
             return None
         kind = (media_type, charset, bytes(headers))

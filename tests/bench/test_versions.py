@@ -13,6 +13,8 @@ from bench.marking import mark_both
 from bench.versions import read_pairs, really_changed, stored_bytes, verdicts
 from bench.wire import Compressing, Wire
 from parcahyd.augment.volatile import part
+from parcahyd.config.schema import WorkConf
+from parcahyd.storage.packing import compressor
 
 _PAGE = b'<html><head><script src="a.11.js"></script><title>T</title></head><p>Text <a href="/x#11">11</a></p>%b</html>'
 _OLD = _PAGE % (b"<p>Many words of text.</p>" * 20)
@@ -55,7 +57,7 @@ def test_verdicts_and_bytes() -> None:
     versions = [(_OLD, _NEW, third), (_OLD, _NEW, third.replace(b"Text", b"Other"))]
     assert verdicts(versions, 0) == {(False, True): 1, (True, True): 1}
     assert verdicts(versions, 1) == {(False, False): 1, (True, True): 1}
-    assert set(map(type, stored_bytes(versions, 1).values())) == {int}
+    assert set(map(type, stored_bytes(versions, compressor(WorkConf())).values())) == {int}
 
 
 def test_pairs_come_in_the_order_of_their_dates(tmp_path: Path) -> None:

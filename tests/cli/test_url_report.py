@@ -178,7 +178,7 @@ def test_a_document_with_regions_and_a_clock() -> None:
         charset="",
         title="",
         language="",
-        similarity=None,
+        similarity=0,
     )
     newer = FetchReport(
         at=NOW, status=200, address="192.0.2.1", redirect=None, sha256="cd", length=12, regions=1, only_regions=True
@@ -221,3 +221,14 @@ def test_remedies_name_settings_and_commands_that_exist() -> None:
 
 def test_nothing_can_be_done_about_a_missing_page() -> None:
     assert remedy(Reason.MISSING, "host.example") == ""
+
+
+@pytest.mark.parametrize(("mark", "is_told"), [(None, True), (0, False), (7, False)])
+def test_it_is_said_that_near_duplicates_are_not_known(mark: int | None, is_told: bool) -> None:
+    facts = {"sha256": "ab", "length": 7, "media_type": "text/html", "charset": "", "title": "", "language": ""}
+    document = DocumentReport(document=1, df=1, similarity=mark, **facts)  # type: ignore[arg-type]  # fields by name
+    fetch = FetchReport(
+        at=NOW, status=200, address="192.0.2.1", redirect=None, sha256="cd", length=7, regions=0, only_regions=False
+    )
+    lines = _lines(state="stored", checked_at=NOW, status=200, document=document, fetches=(fetch,))
+    assert ("nearly as  not known: Similarity was off when it was stored" in lines) is is_told

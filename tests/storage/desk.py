@@ -17,7 +17,7 @@ from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.canonical_url import key_of
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import pack
+from parcahyd.storage.packing import compressor, pack
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.schema import metadata, schema_version, urls
@@ -125,7 +125,7 @@ class Desk:
             media_type="text/html",
             body=body,
         )
-        return pack(msgspec.structs.replace(record, **more), 1, True)
+        return pack(msgspec.structs.replace(record, **more), compressor(WorkConf()), True)
 
     def redirect(self, pair: Pair, path: str, target: str, **more: Any) -> PackedPage:
         return self.page(pair, path, b"", redirect=target, status=301, media_type="", **more)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parcahyd.config.schema import WorkConf
+from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage.document_format import Damaged, rebuild, unpack
-from parcahyd.storage.packing import pack, pack_all
+from parcahyd.storage.packing import compressor, glance, pack, pack_all
+
+_COMPRESS = compressor(WorkConf())
 
 
 def _page(**more: object) -> PageRecord:
@@ -20,23 +26,38 @@ def _page(**more: object) -> PageRecord:
     return PageRecord(**{**fixed, **answer, **more})  # type: ignore[arg-type]  # fields by name
 
 
-@pytest.mark.parametrize("level", [1, 2, 9])
+@pytest.mark.parametrize("settings", [{}, {"CompressionLevel": 9}, {"Compressor": "isal"}], ids=["usual", "small", "isal"])
 @pytest.mark.parametrize("body", [b"", b"x", b"<p>hello</p>" * 5000])
-def test_a_page_is_a_zlib_stream_with_its_fingerprint(level: int, body: bytes) -> None:
-    packed = pack(_page(body=body, links=b"a\t/x\n"), level, keep_links=True)
+def test_a_page_is_a_zlib_stream_with_its_fingerprint(settings: dict[str, Any], body: bytes) -> None:
+    packed = pack(_page(body=body, links=b"a\t/x\n"), compressor(WorkConf(**settings)), keep_links=True)
     assert zlib.decompress(packed.packed) == body
     assert (packed.df, packed.sha256, packed.length) == (*fingerprint(body), len(body))
     assert zlib.decompress(packed.packed_links) == b"a\t/x\n"
     assert (packed.page.body, packed.page.links, packed.page.path) == (b"", b"", "/")
 
 
+def test_a_level_that_is_higher_leaves_less() -> None:
+    body = (_HEAD + _TEXT).encode()
+    sizes = [len(compressor(WorkConf(CompressionLevel=level))(body)) for level in (1, 9)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] != sizes[1]
+
+
+def test_a_compressor_that_is_not_installed_is_one_line_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "isal", None)
+    with pytest.raises(UserMistake, match="isal package") as mistake:
+        compressor(WorkConf(Compressor="isal"))
+    assert "parcahyd[isal]" in mistake.value.remedy
+    assert compressor(WorkConf())(b"x")
+
+
 def test_links_are_left_out_where_they_are_not_wanted_or_not_there() -> None:
-    assert pack(_page(body=b"x", links=b"a\t/x\n"), 1, keep_links=False).packed_links == b""
-    assert pack(_page(body=b"x"), 1, keep_links=True).packed_links == b""
+    assert pack(_page(body=b"x", links=b"a\t/x\n"), _COMPRESS, keep_links=False).packed_links == b""
+    assert pack(_page(body=b"x"), _COMPRESS, keep_links=True).packed_links == b""
 
 
 def test_a_redirect_has_nothing_to_pack() -> None:
-    packed = pack(_page(redirect="http://a.example/", body=b"moved", links=b"a\t/\n"), 1, keep_links=True)
+    packed = pack(_page(redirect="http://a.example/", body=b"moved", links=b"a\t/\n"), _COMPRESS, keep_links=True)
     assert (packed.sha256, packed.length, packed.packed, packed.packed_links) == (b"", 0, b"", b"")
 
 
@@ -54,13 +75,14 @@ _PAGES = [
 
 @pytest.mark.parametrize("is_similar", [True, False])
 @pytest.mark.parametrize("is_brief", [True, False])
-def test_pages_that_are_packed_together_become_what_each_becomes_alone(is_similar: bool, is_brief: bool) -> None:
-    together = list(_PAGES)
-    packed = pack_all(together, 1, True, is_brief, is_similar)
-    assert packed == [pack_all([page], 1, True, is_brief, is_similar)[0] for page in _PAGES]
-    assert {page.similarity is not None for page in packed[:1]} == {is_similar}
-    assert packed[0].title == ("Gr\u00fc\u00dfe" if is_brief else "")
-    assert not together, "the pages' own bytes are kept while they are not needed any more"
+@pytest.mark.parametrize("is_eager", [True, False])
+def test_pages_are_packed_in_their_order_as_each_alone(is_similar: bool, is_brief: bool, is_eager: bool) -> None:
+    pages = list(_PAGES)
+    packed = pack_all(pages, _COMPRESS, True, is_brief, is_similar, is_eager)
+    assert packed == [pack(page, _COMPRESS, True, glance(page, is_brief, is_similar), is_eager) for page in _PAGES]
+    assert [bool(page.title) for page in packed] == [is_brief, is_brief, False, True, False, is_brief]
+    assert [page.similarity is None for page in packed] == [not is_similar] * 3 + [False] + [not is_similar] * 2
+    assert not pages, "their bytes are not needed any more"
 
 
 @given(st.binary(max_size=300))

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile import merge
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import Held, PageRecord, Pair, TableFact
 from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.storage import versions as stored_versions
 from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, whole_of
-from parcahyd.storage.packing import pack, parts_of
+from parcahyd.storage.packing import compressor, pack, parts_of
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
 from parcahyd.storage.versions import PAIR_BYTES
 from tests.storage.desk import REVISIT, Desk
@@ -41,7 +42,7 @@ def _page(desk: Desk, pair: Pair, path: str, *texts: str, mode: str = "lazy", **
     body, regions = _pieces(*texts)
     bare = desk.page(pair, path).page
     record = msgspec.structs.replace(bare, body=body, regions=regions, **{"table": FACT, **more})
-    return pack(record, 1, True, is_eager=mode == "eager")
+    return pack(record, compressor(WorkConf()), True, is_eager=mode == "eager")
 
 
 def _begin(desk: Desk, mode: str = "lazy", **work: Any) -> None:
@@ -74,12 +75,12 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
     skeleton = b"".join(fixed for fixed, _ in pieces) + end
     told = {"visit": 1, "site": 2, "key": 3, "path": "/", "depth": 0, "hops": 0, "seed": True}
     page = PageRecord(**told, fetched_at=4.0, status=200, address="", headers=b"", body=body, regions=tuple(spans))  # type: ignore[arg-type]
-    packed = pack(page, 1, True, is_eager=is_eager)
+    packed = pack(page, compressor(WorkConf()), True, is_eager=is_eager)
     assert packed.version == (fingerprint(body).sha256, len(body))
     assert zlib.decompress(packed.packed) == (body if is_eager else skeleton)
     assert (packed.df, packed.sha256) == fingerprint(body if is_eager else skeleton)
     assert whole_of(packed.packed, packed.length, packed.regions) == body
-    parts = parts_of(packed.packed, packed.length, packed.regions, 1)
+    parts = parts_of(packed.packed, packed.length, packed.regions, compressor(WorkConf()))
     assert (zlib.decompress(parts.packed), parts.length) == (skeleton, len(skeleton))
     assert [(name, content) for name, _, content in parts.regions] == [
         (f"r{number}", varying) for number, (_, varying) in enumerate(pieces)

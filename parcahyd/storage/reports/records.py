@@ -277,6 +277,8 @@ class SimilarReport(_Report, frozen=True, kw_only=True):
     within: int
     """In how many bits of 64 fingerprints of near-duplicates may differ."""
     largest: tuple[SimilarGroup, ...]
+    taken_now: int
+    """Documents whose texts were read for this report: Similarity was off when they were stored."""
 
 
 class Finding(_Report, frozen=True, kw_only=True):

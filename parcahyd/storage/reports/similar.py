@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, Select, select
 
 from parcahyd.core.records import origin
 from parcahyd.rules.media_type import is_html
@@ -22,13 +23,21 @@ _SHOWN = 5
 
 
 def similar_report(connection: Connection, top: int) -> SimilarReport:
-    """All groups counted, the largest ones with some of their URLs. Reads the fingerprint of every document,
-    and takes those that are missing."""
-    found = groups(_fingerprints(connection))
+    """All groups counted, the largest ones with some of their URLs. Reads the fingerprint of every document, and the text
+    of those that have none: Similarity was off when they were stored."""
+    missing = [(number, _taken_now(connection, number)) for number in _without(connection)]
+    taken_now = [(number, mark) for number, mark in missing if mark != NO_SIMILARITY]
+    found = groups(sorted([*_fingerprints(connection), *taken_now]))
     largest = tuple(
         SimilarGroup(documents=len(group), urls=tuple(_urls_of(connection, group[:_SHOWN]))) for group in found[:top]
     )
-    return SimilarReport(groups=len(found), documents=sum(map(len, found)), within=WITHIN, largest=largest)
+    return SimilarReport(
+        groups=len(found),
+        documents=sum(map(len, found)),
+        within=WITHIN,
+        largest=largest,
+        taken_now=len(missing),
+    )
 
 
 def near_to(connection: Connection, document: int, fingerprint: int | None, most: int) -> tuple[str, ...]:
@@ -36,25 +45,30 @@ def near_to(connection: Connection, document: int, fingerprint: int | None, most
     if not fingerprint:
         return ()
     near = [
-        number
-        for number, other in _fingerprints(connection, taken_only=True)
-        if number != document and distance(fingerprint, other) <= WITHIN
+        number for number, other in _fingerprints(connection) if number != document and distance(fingerprint, other) <= WITHIN
     ]
     return tuple(_urls_of(connection, near[:most]))
 
 
-def _fingerprints(connection: Connection, *, taken_only: bool = False) -> Iterator[tuple[int, int]]:
-    """Number and fingerprint of every document that has one; where none was taken in the haste of a crawl, it is now."""
-    wanted = documents.c.similarity != NO_SIMILARITY
-    statement = select(documents.c.id, documents.c.similarity).order_by(documents.c.id)
-    statement = statement.where(wanted if taken_only else or_(wanted, documents.c.similarity.is_(None)))
+def _fingerprints(connection: Connection) -> Iterator[tuple[int, int]]:
+    """Number and fingerprint of every document that has one."""
+    statement = select(documents.c.id, documents.c.similarity).where(documents.c.similarity != NO_SIMILARITY)
+    for page in _pages(connection, statement):
+        yield from ((row.id, row.similarity) for row in page)
+
+
+def _without(connection: Connection) -> Iterator[int]:
+    """The documents whose fingerprint was not taken."""
+    for page in _pages(connection, select(documents.c.id).where(documents.c.similarity.is_(None))):
+        yield from (row.id for row in page)
+
+
+def _pages(connection: Connection, statement: Select[Any]) -> Iterator[Sequence[Any]]:
     after = 0
-    while rows := connection.execute(statement.where(documents.c.id > after).limit(_PAGE)).all():
-        late = [row[0] for row in rows if row[1] is None]
-        yield from ((row[0], row[1]) for row in rows if row[1] is not None)
-        for number in late:
-            yield number, _taken_now(connection, number)
-        after = rows[-1][0]
+    ordered = statement.order_by(documents.c.id).limit(_PAGE)
+    while rows := connection.execute(ordered.where(documents.c.id > after)).all():
+        yield rows
+        after = rows[-1].id
 
 
 def _taken_now(connection: Connection, number: int) -> int:

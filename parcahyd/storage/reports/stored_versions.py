@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from parcahyd.config.schema import WorkConf
 from parcahyd.storage.document_format import Damaged, PackedRegion, stored_whole, unpack, whole_of
-from parcahyd.storage.packing import parts_of
+from parcahyd.storage.packing import compressor, parts_of
 from parcahyd.storage.reports.records import FetchReport
 from parcahyd.storage.schema import documents, volatile
 
@@ -64,7 +65,7 @@ def _skeleton(connection: Connection, row: Any, regions: list[PackedRegion]) -> 
     if document is None:
         return None
     try:
-        parts = parts_of(document.body, document.length, regions, 1)
+        parts = parts_of(document.body, document.length, regions, compressor(WorkConf()))
         return unpack(parts.packed, parts.length)
     except Damaged:
         return None

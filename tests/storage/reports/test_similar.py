@@ -18,7 +18,7 @@ def test_documents_of_nearly_the_same_text_are_grouped_and_counted(desk: Desk) -
         desk.write(msgspec.structs.replace(desk.page(pair, path, f"<p>{path}</p>".encode()), similarity=mark))
     reports = desk.reports
     report = reports.similar()
-    assert (report.groups, report.documents) == (1, 2)
+    assert (report.groups, report.documents, report.taken_now) == (1, 2, 0)
     assert [group.urls for group in report.largest] == [(f"{A}/", f"{A}/near")]
     story = reports.story(f"{A}/near")
     assert story is not None
@@ -26,3 +26,20 @@ def test_documents_of_nearly_the_same_text_are_grouped_and_counted(desk: Desk) -
     short = reports.story(f"{A}/short")
     assert short is not None
     assert short.similar == ()
+
+
+_SENTENCES = [f"The {thing} of the {place} is open to visitors." for thing in ("gate", "hall", "yard") for place in "abcdefgh"]
+
+
+def test_a_text_without_a_fingerprint_is_read_for_the_report(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    text = "".join(f"<p>{sentence}</p>" for sentence in _SENTENCES)
+    desk.write(desk.page(pair, "/", f"{text}<p>1</p>".encode()), desk.page(pair, "/near", f"{text}<p>2</p>".encode()))
+    report = desk.reports.similar()
+    assert (report.groups, report.documents, report.taken_now) == (1, 2, 2)
+    story = desk.reports.story(f"{A}/near")
+    assert story is not None
+    assert story.document is not None
+    assert (story.document.similarity, story.similar) == (None, ())
