@@ -22,7 +22,7 @@ from parcahyd.rules.fingerprint import fingerprint
 from parcahyd.rules.media_type import is_html
 from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, unpack, whole_of
 from parcahyd.storage.packing import Compress, pack_regions
-from parcahyd.storage.versions import Lesson, Version, VersionRows
+from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
 
 __all__ = ["BATCH_BYTES", "PAGE_BYTES", "ChangeLearning", "Judgement", "is_learnable"]
 
@@ -31,7 +31,7 @@ PAGE_BYTES = 256 * 1024
 BATCH_BYTES = 4 * 1024 * 1024
 """Of pages that are compared with their stored versions in one transaction; what is beyond is stored without a comparison."""
 
-_NOTHING = Lesson(b"", b"")
+_NOTHING = LearnedRow(b"", b"")
 
 
 class Judgement(NamedTuple):
@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
 
     is_same: bool
     """It is the page that is stored."""
-    lesson: Lesson
+    lesson: LearnedRow
     """What is known from now on: with the stored version where that stays, else with the new one."""
     page: PackedPage
     """To be stored, perhaps in parts."""
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
     """The regions of the version before, where it is to have its skeleton in common with the new one."""
 
 
-def is_learnable(page: PackedPage, version: Version) -> bool:
+def is_learnable(page: PackedPage, version: PriorVersion) -> bool:
     """Whether it is a page of which something can be learned, and so was its version before."""
     kind = page.page.media_type
     return (
@@ -68,7 +68,7 @@ class ChangeLearning:
     def __init__(self, versions: VersionRows) -> None:
         self._versions = versions
 
-    def seen_again(self, page: PackedPage, version: Version) -> Lesson:
+    def seen_again(self, page: PackedPage, version: PriorVersion) -> LearnedRow:
         """What is known after a visit that brought the bytes that are stored."""
         return _seen(version.skeleton_sha256, version.learned, unpack(page.packed, page.length))
 
@@ -83,7 +83,7 @@ class ChangeLearning:
                 continue
         self._versions.set_learned(lessons)
 
-    def same(self, page: PackedPage, version: Version) -> Judgement | None:
+    def same(self, page: PackedPage, version: PriorVersion) -> Judgement | None:
         """The judgement that it is the page that is stored; None where it is a new version."""
         if not version.learned:
             return None
@@ -93,7 +93,7 @@ class ChangeLearning:
             return None
         return Judgement(is_same=True, lesson=_lesson(visit.learned, visit.skeleton_hash), page=page)
 
-    def new(self, page: PackedPage, version: Version, checks: int, compress: Compress, *, in_parts: bool) -> Judgement:
+    def new(self, page: PackedPage, version: PriorVersion, checks: int, compress: Compress, *, in_parts: bool) -> Judgement:
         """The judgement of a new version; `checks` says how often the page was found before."""
         unchanged = Judgement(is_same=False, lesson=_NOTHING, page=page)
         if version.document_id is None:
@@ -119,13 +119,13 @@ class ChangeLearning:
         return whole_of(packed, length, regions), unpack(packed, length), regions
 
 
-def _seen(skeleton_sha256: bytes | None, learned: bytes | None, stored: bytes) -> Lesson:
+def _seen(skeleton_sha256: bytes | None, learned: bytes | None, stored: bytes) -> LearnedRow:
     visit = visited(read_learned(bytes(learned or b"")), bytes(skeleton_sha256 or b""), stored)
     return _NOTHING if visit is None else _lesson(visit.learned, visit.skeleton_hash)
 
 
-def _lesson(learned: Learned, skeleton_sha256: bytes) -> Lesson:
-    return Lesson(skeleton_sha256, write_learned(learned)) if learned.places else _NOTHING
+def _lesson(learned: Learned, skeleton_sha256: bytes) -> LearnedRow:
+    return LearnedRow(skeleton_sha256, write_learned(learned)) if learned.places else _NOTHING
 
 
 def _with_skeleton(judgement: Judgement, old: bytes, new: bytes, compress: Compress) -> Judgement:

@@ -6,6 +6,8 @@
 | eager | the whole version | where the region is, and no content: the skeleton is what is left without the regions |
 
 Each version says for itself which of the two it is, so the setting may change between runs.
+
+Tested by tests/storage/test_packing.py and tests/storage/test_regions.py.
 """
 
 from __future__ import annotations

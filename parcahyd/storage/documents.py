@@ -1,6 +1,8 @@
 """The rows of `documents`, `fetches` and `links`: each skeleton once, a bounded history of each URL.
 
 Equal bytes share a row: the 64-bit fingerprint DF finds the candidates, SHA-256 confirms (statement P23 and its reading).
+
+Tested by tests/storage/test_pages.py.
 """
 
 from __future__ import annotations

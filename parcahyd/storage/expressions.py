@@ -1,6 +1,8 @@
 """Small expressions that many statements share.
 
 In an INSERT or UPDATE a parameter has the name of its column, so one row of named columns serves both.
+
+Tested by tests/storage/test_writer.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The frontier: a site is leased to one visit, with its due URLs, until that visit is over or its process is gone.
 
 One row per visit, not one write per URL. Whatever becomes of the visit, its URLs are still there.
+
+Tested by tests/storage/test_frontier.py, and by test_due_urls.py and test_budgets.py beside it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from parcahyd.storage.schema import STORED, sites, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
 from parcahyd.storage.values import plain
-from parcahyd.storage.versions import Lesson, Version, VersionRows
+from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PageRows"]
@@ -93,7 +93,7 @@ class _Rows:
         self.sites: dict[int, list[int]] = {}
         """By site: new URLs, pages and bytes."""
         # By fetch.
-        self.versions: dict[int, Version] = {}
+        self.versions: dict[int, PriorVersion] = {}
         """Those that the pages had before."""
         self.kept: set[int] = set()
         """Versions that stay as they are stored."""
@@ -101,7 +101,7 @@ class _Rows:
         self.repacked: dict[int, tuple[bytes, Sequence[PackedRegion]]] = {}
         """Versions that get another document, by its SHA-256, and other regions; their bytes stay."""
         self.tables: dict[int, TableFact | None] = {}
-        self.lessons: dict[int, Lesson] = {}
+        self.lessons: dict[int, LearnedRow] = {}
         """By the version before, until the new one is known."""
         self.compared = 0
         """Bytes of pages that were compared with their versions before."""
@@ -192,7 +192,7 @@ class PageRows:
             stored[packed.page.site, packed.page.path] = packed
         return [stored.get((packed.page.site, packed.page.path), packed) for packed in pages]
 
-    def _recognised(self, rows: _Rows, version: Version, packed: PackedPage) -> PackedPage:
+    def _recognised(self, rows: _Rows, version: PriorVersion, packed: PackedPage) -> PackedPage:
         """A page with other bytes than before, as it is to be stored."""
         work = self._state.work
         if not work.LearnRegions:
@@ -325,7 +325,7 @@ class PageRows:
             if version.id in rows.lessons:
                 rows.lessons[fetch] = rows.lessons.pop(version.id)
             if version.learned:
-                rows.lessons[version.id] = Lesson(b"", b"")
+                rows.lessons[version.id] = LearnedRow(b"", b"")
             if version.tvi is not None:
                 rows.tables[version.id] = None
         return fetch

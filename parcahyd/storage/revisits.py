@@ -3,6 +3,8 @@
 What a sitemap says is kept with each URL until its next check, which shows whether it was true. A site's trust is one number
 of its row (`refresh.lastmod`). Where it is earned, a page is due as soon as a sitemap says that it changed, and spared while
 it says that it did not.
+
+Tested by tests/storage/test_revisits.py, and by test_lastmods.py beside it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The rows of `volatile`, `tvis` and `learned`: what goes with a version, its parts, and what a visit gets of it.
 
 A page without regions, table or anything learned has none of them and costs nothing here.
+
+Tested by tests/storage/test_regions.py.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from parcahyd.storage.schema import documents, fetches, learned, tvis, urls, vol
 from parcahyd.storage.values import numbers, pairs
 from parcahyd.storage.writer import Writer
 
-__all__ = ["LEASE_BYTES", "PAIR_BYTES", "Lesson", "Version", "VersionRows", "VersionsForVisit"]
+__all__ = ["LEASE_BYTES", "PAIR_BYTES", "LearnedRow", "PriorVersion", "VersionRows", "VersionsForVisit"]
 
 PAIR_BYTES = 2 * 1024 * 1024
 """Of skeletons (compressed) and regions that go with one pair; URLs beyond are left to the site's next visit."""
@@ -32,7 +34,7 @@ LEASE_BYTES = 16 * 1024 * 1024
 _STORED = int(State.STORED)
 
 
-class Version(NamedTuple):
+class PriorVersion(NamedTuple):
     """A fetch, as far as the next one is compared with it."""
 
     id: int
@@ -48,7 +50,7 @@ class Version(NamedTuple):
     learned: bytes | None
 
 
-class Lesson(NamedTuple):
+class LearnedRow(NamedTuple):
     """What is known of how a page changes, for a row of `learned`."""
 
     skeleton_sha256: bytes
@@ -93,12 +95,12 @@ class VersionRows:
 
     # --- reading --------------------------------------------------------------------------------------------------------
 
-    def of(self, fetch_ids: Collection[int]) -> dict[int, Version]:
+    def of(self, fetch_ids: Collection[int]) -> dict[int, PriorVersion]:
         """The versions by their fetches, in one query; none where no fetch is asked for, as in a first crawl."""
         if not fetch_ids:
             return {}
         rows = self._writer.rows(_VERSIONS, ids=self._writer.lists.bind(list(fetch_ids)))
-        return {row[0]: Version._make(row) for row in rows}
+        return {row[0]: PriorVersion._make(row) for row in rows}
 
     def learned(self, fetch_ids: Collection[int]) -> list[tuple[int, int, int, bytes, bytes]]:
         """Of those fetches of which something was learned: fetch, document, length of the whole, and the lesson."""
@@ -160,7 +162,7 @@ class VersionRows:
             ]
             self._writer.many(_INSERT_TVI, rows)
 
-    def set_learned(self, lessons: Mapping[int, Lesson]) -> None:
+    def set_learned(self, lessons: Mapping[int, LearnedRow]) -> None:
         if lessons:
             self._writer.many(_DELETE_LEARNED, [{"fetch_id": fetch} for fetch in lessons])
             rows = [{"fetch_id": fetch, **lesson._asdict()} for fetch, lesson in lessons.items() if lesson.content]

@@ -1,4 +1,7 @@
-"""How fresh the collection is believed to be: one pass over the URLs that have a document, some at a time."""
+"""How fresh the collection is believed to be: one pass over the URLs that have a document, some at a time.
+
+Tested by tests/storage/reports/test_status.py.
+"""
 
 from __future__ import annotations
 

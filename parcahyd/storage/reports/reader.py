@@ -1,4 +1,7 @@
-"""A database opened to be read: short transactions that each see one moment, and pages by key."""
+"""A database opened to be read: short transactions that each see one moment, and pages by key.
+
+Tested by tests/storage/test_connection.py and tests/storage/reports/test_verification.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What readers of a crawl's database get to see. Times are seconds since the epoch; states and reasons are their words."""
+"""What readers of a crawl's database get to see. Times are seconds since the epoch; states and reasons are their words.
+
+Tested by tests/storage/reports/test_status.py and tests/storage/reports/test_url_report.py.
+"""
 
 from __future__ import annotations
 

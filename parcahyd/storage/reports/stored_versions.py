@@ -1,4 +1,7 @@
-"""Stored versions as readers see them: whole, and compared with each other."""
+"""Stored versions as readers see them: whole, and compared with each other.
+
+Tested by tests/storage/test_regions.py.
+"""
 
 from __future__ import annotations
 
