@@ -19,7 +19,7 @@ class ByDepth:
 
     visit_pages: int | None = None
 
-    def __init__(self, work: WorkConf) -> None:
+    def __init__(self, work: WorkConf | None = None) -> None:
         pass
 
     def first(self, path: str, depth: int) -> int:  # noqa: ARG002 - the question's form

@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import bindparam, func, insert, literal_column, null, update
 
 from parcahyd.core.buffer import Written
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.life_cycle import Event, Reason, State
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.canonical_url import canonical
@@ -26,7 +26,7 @@ from parcahyd.storage.due_times import never
 from parcahyd.storage.expressions import ONE, ZERO, same
 from parcahyd.storage.revisits import Histories, History, LastmodRows, rate_of
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import STORED, sites, urls
+from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
 from parcahyd.storage.values import plain
@@ -45,9 +45,12 @@ _OUTCOME = (
 _RATE = ("change_weight", "change_span", "change_restless")
 
 _INSERT = insert(urls).values(
-    {"state": STORED, **{name: bindparam(name) for name in (*_PLACE, *_WAY, "first_seen", *_OUTCOME)}}
+    {
+        "state": state_after(Event.DOCUMENT, None),
+        **{name: bindparam(name) for name in (*_PLACE, *_WAY, "first_seen", *_OUTCOME)},
+    }
 )
-_AS_STORED = {"state": STORED, "tries": ZERO, "detail": null()}
+_AS_STORED = {"state": state_after(Event.DOCUMENT), "tries": ZERO, "detail": null()}
 _UPDATE = (
     update(urls)
     .where(*same(urls, *_PLACE))
@@ -59,6 +62,7 @@ _CONFIRM = (
     .values(
         {
             **_AS_STORED,
+            "state": state_after(Event.UNCHANGED),
             "reason": null(),
             **{name: bindparam(name) for name in ("due_at", "status", "checked_at", "confirmed_at", *_RATE)},
             **{

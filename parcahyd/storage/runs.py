@@ -10,7 +10,7 @@ from sqlalchemy import Text, bindparam, func, literal_column, null, or_, select,
 
 from parcahyd.config.schema import Configuration
 from parcahyd.config.secrets import without_secrets
-from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.life_cycle import SETTINGS_OF, Event, Reason, State
 from parcahyd.core.version import __version__
 from parcahyd.refresh.budget import Allowance
 from parcahyd.refresh.schedule import SETTINGS
@@ -18,7 +18,7 @@ from parcahyd.storage.due_times import never
 from parcahyd.storage.expressions import MOST, ZERO, inserting, updating, word
 from parcahyd.storage.revisits import History, rate_of
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, runs, sites, urls
+from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, runs, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.values import words
 from parcahyd.storage.writer import Writer
@@ -46,12 +46,12 @@ _READMIT = (
         *(urls.c.depth <= bindparam("max_depth"), urls.c.hops <= bindparam("max_hops")),
         urls.c.site_id.in_(select(sites.c.id).where(sites.c.in_scope)),
     )
-    .values(state=KNOWN, reason=null(), due_at=bindparam("now"), tries=ZERO)
+    .values(state=state_after(Event.SECOND_LOOK, State.REFUSED), reason=null(), due_at=bindparam("now"), tries=ZERO)
 )
 _REFUSE_DEEP = (
     update(urls)
     .where(urls.c.state.in_((KNOWN, FAILED)), urls.c.depth > bindparam("max_depth"))
-    .values(state=REFUSED, reason=word(Reason.DEPTH), due_at=null())
+    .values(state=state_after(Event.REFUSAL, State.KNOWN, State.FAILED), reason=word(Reason.DEPTH), due_at=null())
 )
 _HISTORIES = (
     select(urls.c.site_id, urls.c.key, urls.c.state, *(urls.c[name] for name in History._fields))

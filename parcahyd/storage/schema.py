@@ -33,6 +33,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Double,
     Index,
     Integer,
@@ -47,7 +48,7 @@ from sqlalchemy import (
     text,
 )
 
-from parcahyd.core.life_cycle import State
+from parcahyd.core.life_cycle import Event, State, after
 
 __all__ = [
     "FAILED",
@@ -66,14 +67,25 @@ __all__ = [
     "schema_version",
     "seeds",
     "sites",
+    "state_after",
     "summaries",
     "tvis",
     "urls",
     "volatile",
 ]
 
+
 # A partial index serves only a query whose condition the planner can compare with its own, so states stand in SQL as literals.
-KNOWN, STORED, FAILED, REFUSED, GONE = (literal_column(str(int(state)), SmallInteger) for state in State)
+def _state(state: State) -> ColumnElement[int]:
+    return literal_column(str(int(state)), SmallInteger)
+
+
+def state_after(event: Event, *states: State | None) -> ColumnElement[int]:
+    """The state that a statement writes, from the table of moves: see `core.life_cycle.after`."""
+    return _state(after(event, *states))
+
+
+KNOWN, STORED, FAILED, REFUSED, GONE = map(_state, State)
 
 metadata = MetaData()
 

@@ -7,12 +7,12 @@ from itertools import islice
 
 from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, null, select, true, update
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.life_cycle import Event, Reason, State
 from parcahyd.rules.scope import Scope
 from parcahyd.storage.due_times import earliest, site_due
 from parcahyd.storage.expressions import MOST, ZERO, inserting, later, moment, same, updating, word
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, urls
+from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, state_after, urls
 from parcahyd.storage.values import numbers, words
 from parcahyd.storage.writer import Writer
 
@@ -40,13 +40,17 @@ _OUTSIDE = (_OF_SITES, urls.c.state == REFUSED, urls.c.reason == word(Reason.SCO
 _IN_REACH = (urls.c.depth <= bindparam("max_depth"), urls.c.hops <= bindparam("max_hops"))
 _OF_SEEDS = select(sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.id.in_(select(seeds.c.site_id)))
 _SET_SCOPE = updating(sites, ("id",), "in_scope")
-_READMIT = update(urls).where(*_OUTSIDE, *_IN_REACH).values(state=KNOWN, reason=null(), due_at=bindparam("now"), tries=ZERO)
+_READMIT = (
+    update(urls)
+    .where(*_OUTSIDE, *_IN_REACH)
+    .values(state=state_after(Event.SECOND_LOOK, State.REFUSED), reason=null(), due_at=bindparam("now"), tries=ZERO)
+)
 _REFUSE_DEEP = update(urls).where(*_OUTSIDE, urls.c.depth > bindparam("max_depth")).values(reason=word(Reason.DEPTH))
 _REFUSE_FAR = update(urls).where(*_OUTSIDE).values(reason=word(Reason.REDIRECTS))
 _EXPEL = (
     update(urls)
     .where(_OF_SITES, urls.c.state.in_((KNOWN, FAILED)))
-    .values(state=REFUSED, reason=word(Reason.SCOPE), due_at=null())
+    .values(state=state_after(Event.REFUSAL, State.KNOWN, State.FAILED), reason=word(Reason.SCOPE), due_at=null())
 )
 
 # --- when they fall due -------------------------------------------------------------------------------------------------

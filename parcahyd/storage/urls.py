@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
 
-from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.life_cycle import SETTINGS_OF, Event, Reason, State, after
 from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
 from parcahyd.rules.canonical_url import split
+from parcahyd.rules.orders import ByDepth
 from parcahyd.storage.due_times import never
 from parcahyd.storage.expressions import ZERO, inserting, moment, same, updating
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import KNOWN, seeds, sites, urls
+from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.values import numbers, pairs, plain, words
 from parcahyd.storage.writer import Writer
@@ -37,7 +38,8 @@ FoundUrl = tuple[str, int, int, bool, str]
 """An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty)."""
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-_KNOWN, _REFUSED = int(State.KNOWN), int(State.REFUSED)
+_KNOWN = int(State.KNOWN)
+_SEEN, _SEEN_REFUSED = int(after(Event.SEEN, None)), int(after(Event.REFUSAL, None))
 _depth = itemgetter(3)
 _RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
 
@@ -68,7 +70,7 @@ _NEARER = (
     update(urls)
     .where(*same(urls, *_PLACE))
     .values(
-        state=KNOWN,
+        state=state_after(Event.SECOND_LOOK, State.KNOWN, State.REFUSED),
         reason=null(),
         depth=bindparam("depth"),
         hops=bindparam("hops"),
@@ -110,8 +112,8 @@ class UrlRows:
         self._state = state
         self._sites = sites
         self.key_of = key_of
-        self.order: Order | None = None
-        """Says which URLs come first; None: breadth first, at no cost."""
+        self.order: Order = ByDepth()
+        """Says which URLs come first."""
 
     def is_empty(self) -> bool:
         """Whether no URL was ever seen."""
@@ -171,12 +173,14 @@ class UrlRows:
                                 "path": path,
                                 "depth": depth,
                                 "hops": hops,
-                                "priority": self._priority(path, depth),
+                                "priority": order.first(path, depth),
                                 "now": now,
                             }
                         )
-                    elif order is not None and row.state == _KNOWN:
-                        again.append({"site_id": site, "key": key, "path": path, "priority": order.again(row.priority)})
+                    elif row.state == _KNOWN:
+                        priority = order.again(row.priority)
+                        if priority != row.priority:
+                            again.append({"site_id": site, "key": key, "path": path, "priority": priority})
                     continue
             taken[place] = path
             is_known = not refusal and depth <= max_depth and hops <= max_hops
@@ -185,12 +189,12 @@ class UrlRows:
                     "site_id": site,
                     "key": key,
                     "path": path,
-                    "state": _KNOWN if is_known else _REFUSED,
+                    "state": _SEEN if is_known else _SEEN_REFUSED,
                     "reason": None if is_known else refusal or self._too_far(depth, hops),
                     "depth": depth,
                     "hops": hops,
                     "seed": seed,
-                    "priority": depth if order is None or not is_known else order.first(path, depth),
+                    "priority": order.first(path, depth) if is_known else depth,
                     "first_seen": now,
                     "due_at": now if is_known else None,
                 }
@@ -202,9 +206,6 @@ class UrlRows:
         waiting.update(row["site_id"] for row in nearer)
         self._sites.count_new(Counter(row["site_id"] for row in new), waiting, now)
         return len(new)
-
-    def _priority(self, path: str, depth: int) -> int:
-        return depth if self.order is None else self.order.first(path, depth)
 
     def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:
@@ -239,7 +240,15 @@ _MARK_SEED = update(urls).where(*same(urls, *_PLACE)).values(_SEED_MARKS)
 _ASK_AGAIN = (
     update(urls)
     .where(*same(urls, *_PLACE))
-    .values({**_SEED_MARKS, "state": KNOWN, "reason": null(), "tries": ZERO, "due_at": bindparam("now")})
+    .values(
+        {
+            **_SEED_MARKS,
+            "state": state_after(Event.SECOND_LOOK, State.FAILED, State.GONE, State.REFUSED),
+            "reason": null(),
+            "tries": ZERO,
+            "due_at": bindparam("now"),
+        }
+    )
 )
 _ORIGINS = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.id.in_(numbers("ids")))
 

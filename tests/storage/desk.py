@@ -15,6 +15,7 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.orders import ByDepth
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import compressor, pack
@@ -78,6 +79,7 @@ class Desk:
         """Empties the tables, to be used by the next test: much quicker than to open another database."""
         self.now = self.run_started = START
         self._refused = 0
+        self.store.set_order(ByDepth())
         with self.look.begin() as connection:
             present = inspect(connection).get_table_names()
             for table in metadata.sorted_tables:
