@@ -12,7 +12,7 @@ COMPILE := @$(PY) -m compileall -q parcahyd
 # Stamps: what is installed is installed again only when its description changed.
 RUNS := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
-DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/native/*)
+DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -69,7 +69,7 @@ docs: $(DEVELOPS)
 	$(PY) -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/html/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(PY):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "PARCAHYD needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -2,11 +2,11 @@
 
 from setuptools import Extension, setup
 
-NATIVE = "parcahyd/rules/native"
+NATIVE = "parcahyd/rules/html/native"
 
 # Optional: without a compiler, or without Python's headers, the installation goes on without it.
 TAG_READER = Extension(
-    "parcahyd.rules._tag_reader",
+    "parcahyd.rules.html._tag_reader",
     [f"{NATIVE}/scanner.c", f"{NATIVE}/tag_reader.c", f"{NATIVE}/plain_links.c"],
     depends=[f"{NATIVE}/tags.h"],
     py_limited_api=True,

@@ -39,9 +39,9 @@ from parcahyd.core.records import PageRecord
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.links import read_links
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.html.links import read_links
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.runtime.channel import Channel, socket_pair
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import compressor, pack

@@ -25,8 +25,8 @@ from parcahyd.augment.markers import Span
 from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
+from parcahyd.augment.skeleton import merge, part, refreshed
 from parcahyd.augment.tvi import Tvi, read_tvi
-from parcahyd.augment.volatile import merge, part, refreshed
 
 __all__ = ["Made", "apply", "damage", "main", "random_document", "survive_damage", "survive_round_trip"]
 

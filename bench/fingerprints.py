@@ -23,7 +23,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
 
 __all__ = ["Count", "count_files", "crawl_three_hosts", "main"]
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found
 
 from bench.augment_formats import damage, random_document
 from parcahyd.augment.of_document import tvi_of
-from parcahyd.augment.volatile import merge, part
+from parcahyd.augment.skeleton import merge, part
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import FromWorkerToUpdate
@@ -38,12 +38,11 @@ from parcahyd.core.records import (
     TableFact,
     UnchangedRecord,
 )
-from parcahyd.formats.expanders import Expanders
-from parcahyd.formats.summarizers import Summarizers
+from parcahyd.formats.format_plugins import Expanders, Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.media_type import recognise
+from parcahyd.rules.media_types.media_type import recognise
+from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.rules.urls.host_rules import HostRules
 from parcahyd.testing import FakeClock, FakeDownloader
 
 __all__ = ["main", "survive_damaged_table", "survive_refresh"]

@@ -27,7 +27,7 @@ from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.freshness import interval_of_gain
 from parcahyd.refresh.schedule import Revisits
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 
 __all__ = ["all_knowing", "pages_of", "proportional", "scheduled", "settings", "uniform"]
 

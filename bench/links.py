@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from parcahyd.rules.known_tags import IS_COMPILED
-from parcahyd.rules.links import PageLinks, read_compiled, read_tree
+from parcahyd.rules.html.known_tags import IS_COMPILED
+from parcahyd.rules.html.links import PageLinks, read_compiled, read_tree
 
 __all__ = ["compare", "main"]
 

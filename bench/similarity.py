@@ -19,8 +19,8 @@ from itertools import combinations
 from pathlib import Path
 
 from bench.changes import changes
-from parcahyd.rules.near_duplicates import groups
-from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance, similarity
+from parcahyd.rules.html.fingerprints import NO_SIMILARITY, WITHIN, distance, similarity
+from parcahyd.rules.html.near_duplicates import groups
 
 __all__ = ["cost", "main", "text_of", "words_in_common"]
 

@@ -26,12 +26,11 @@ from parcahyd.core.records import (
     SiteRecord,
     VisitOver,
 )
-from parcahyd.formats.expanders import Expanders
-from parcahyd.formats.summarizers import Summarizers
+from parcahyd.formats.format_plugins import Expanders, Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.media_type import recognise
+from parcahyd.rules.media_types.media_type import recognise
+from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.rules.urls.host_rules import HostRules
 
 __all__ = ["Crawled", "crawl"]
 

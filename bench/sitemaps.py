@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import time
 
-from parcahyd.rules.sitemap import MAX_DECODED, MAX_ENTRIES, read_sitemap
+from parcahyd.rules.sitemaps.reader import MAX_DECODED, MAX_ENTRIES, read_sitemap
 
 __all__ = ["main", "measure"]
 

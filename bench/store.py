@@ -23,7 +23,7 @@ from pathlib import Path
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.records import ExternRecord, PageRecord, Pair, VisitOver
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.store import Store
 

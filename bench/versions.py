@@ -29,11 +29,17 @@ from bench.plot import Bar, draw
 from bench.report_page import write_section
 from bench.similarity import cost
 from bench.wire import Compressing, Exchange, Wire
-from parcahyd.augment.learned import LEAST_CHANGES, NOTHING_LEARNED, Learned, skeleton_hash, visited, write_learned
-from parcahyd.augment.learning import learn
 from parcahyd.augment.refusal import Refusal
-from parcahyd.augment.shared_skeleton import is_smaller, rebuild, share, write_regions
-from parcahyd.augment.volatile import apply_tvi, part
+from parcahyd.augment.skeleton import apply_tvi, is_smaller, part, rebuild, share, write_regions
+from parcahyd.augment.volatile_places import (
+    LEAST_CHANGES,
+    NOTHING_LEARNED,
+    Learned,
+    learn,
+    skeleton_hash,
+    visited,
+    write_learned,
+)
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
 from parcahyd.config.schema import WorkConf

@@ -1,7 +1,7 @@
 """The plugins that come with PARCAHYD, one module that answers every hook. It is registered with pluggy as any other plugin is.
 
 A factory imports the library of its plugin, so that a crawl loads only what its configuration names: `requests` alone takes
-0.1 s. There is no built-in recognizer. The rule that recognizes formats (`parcahyd.rules.media_type`) is part of every page's
+0.1 s. There is no built-in recognizer. The rule that recognizes formats (`parcahyd.rules.media_types.media_type`) is part of every page's
 path; recognizers add to it.
 
 Tested by tests/test_plugin_manager.py.
@@ -22,7 +22,7 @@ from parcahyd.hookspecs import (
     SummarizerFactory,
     hookimpl,
 )
-from parcahyd.rules.orders import BREADTH_FIRST, ByDepth, ByInLinks, Fair
+from parcahyd.rules.urls.orders import BREADTH_FIRST, ByDepth, ByInLinks, Fair
 
 __all__ = ["parcahyd_downloaders", "parcahyd_expanders", "parcahyd_orders", "parcahyd_resolvers", "parcahyd_summarizers"]
 
@@ -95,7 +95,7 @@ def _xml(_conf: WorkConf) -> Summarizer:
 
 
 def _text(_conf: WorkConf) -> Summarizer:
-    from parcahyd.formats.text_summary import TextSummarizer
+    from parcahyd.formats.summaries import TextSummarizer
 
     return TextSummarizer()
 

@@ -22,9 +22,7 @@ from parcahyd.config.schema import Configuration, WorkConf
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginError, PluginNotFound, UserMistake, error_line
 from parcahyd.core.ports import Downloader, Order, Resolver
-from parcahyd.formats.expanders import Expanders
-from parcahyd.formats.recognizer import Recognise, recognizer_of
-from parcahyd.formats.summarizers import Summarizers
+from parcahyd.formats.format_plugins import Expanders, Recognise, Summarizers, recognizer_of
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver
 from parcahyd.third_party import FoundPlugin, plugins_in_folder, plugins_of_packages, target_of

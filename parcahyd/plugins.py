@@ -50,9 +50,9 @@ from parcahyd.core.ports import (
 from parcahyd.hookspecs import hookimpl
 from parcahyd.net.answer_cache import AnswerCache
 from parcahyd.net.threaded_downloader import ThreadedDownloader
-from parcahyd.rules.brief import one_line
-from parcahyd.rules.canonical_url import Joiner
-from parcahyd.rules.decoding import decode
+from parcahyd.rules.html.encodings import decode
+from parcahyd.rules.html.title_and_language import one_line
+from parcahyd.rules.urls.canonical_url import Joiner
 
 __all__ = [
     "GENERAL",

@@ -50,8 +50,8 @@ from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.processes.mapper_threads import MapperThreads
 from parcahyd.refresh.schedule import Schedule
-from parcahyd.rules.address_policy import AddressPolicy
-from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.urls.address_policy import AddressPolicy
+from parcahyd.rules.urls.host_rules import HostRules
 
 if TYPE_CHECKING:
     from parcahyd.pipeline.crawl_worker import CrawlWorker

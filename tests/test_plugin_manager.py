@@ -13,7 +13,7 @@ from parcahyd import builtin_plugins
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginError, PluginNotFound
 from parcahyd.plugin_manager import PluginManager, PluginReport
-from parcahyd.rules.media_type import recognise
+from parcahyd.rules.media_types.media_type import recognise
 from tests.support.third_party import DOWNLOADER, RESOLVER, configured, download, plugin_folder
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from parcahyd.rules.robots import Robots
+from parcahyd.rules.robots.robots_file import Robots
 from tests.conformance.test_real_robots import ARCHIVE, real_files
 from tests.conformance.test_robots_spec import DIFFERENT, cases
 from tests.support.crawl import Crawl

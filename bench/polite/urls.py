@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.urls.canonical_url import canonical
 from tests.conformance.test_url_spellings import DIFFERENT as FROM_URLCANON
 from tests.conformance.test_url_spellings import compared as compared_with_urlcanon
 from tests.conformance.test_url_standard import CASES, NO_SERVER, VALID, standard

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
 from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.skeleton import Parted, part
 from parcahyd.augment.tol import EMBEDDED_KINDS, FOLLOWED_KINDS, TolHead, link_line, write_tol
 from parcahyd.augment.tvi import Tvi, write_tvi
-from parcahyd.augment.volatile import Parted, part
-from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.links import PageLinks, read_links
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.html.links import PageLinks, read_links
 
 __all__ = ["Described", "describe", "tol_of", "tvi_of"]
 

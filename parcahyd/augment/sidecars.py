@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from parcahyd.rules.canonical_url import Joiner, canonical, split
+from parcahyd.rules.urls.canonical_url import Joiner, canonical, split
 
 __all__ = ["INDEX", "STEM", "WHOLE_PATH", "expand", "is_of_document", "is_template", "resolve", "stem", "template_for"]
 

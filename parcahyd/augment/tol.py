@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.escapes import ESCAPE, escaped, unescaped
-from parcahyd.augment.framing import Frame, framed, hash_text, is_reference, read_hash, read_number
+from parcahyd.augment.framing import ESCAPE, Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
 from parcahyd.augment.refusal import Fault, Refusal
-from parcahyd.rules.fingerprint import df_text
+from parcahyd.rules.html.fingerprints import df_text
 
 __all__ = [
     "EMBEDDED_KINDS",

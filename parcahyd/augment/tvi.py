@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.escapes import escaped, unescaped
-from parcahyd.augment.framing import Frame, framed, hash_text, is_reference, read_hash, read_number
+from parcahyd.augment.framing import Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
 from parcahyd.augment.refusal import Fault, Refusal
 

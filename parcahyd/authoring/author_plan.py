@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from parcahyd.augment.declaration import Declaration, declarations_in, write_declaration
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH
+from parcahyd.augment.site_offer import Declaration, declarations_in, write_declaration
 from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserMistake
-from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.urls.canonical_url import canonical, split
 
 __all__ = [
     "AuthorPlan",

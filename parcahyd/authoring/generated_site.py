@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from parcahyd.augment.declaration import write_declaration
+from parcahyd.augment.site_offer import write_declaration
 from parcahyd.authoring.author_plan import AuthorPlan, make_plan
 from parcahyd.authoring.build import BuildReport, build
 from parcahyd.authoring.whole_files import read_or_none, write_whole

@@ -14,11 +14,11 @@ from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote
 
-from parcahyd.augment.declaration import Declaration, write_declaration
 from parcahyd.augment.of_document import describe, tvi_of
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH, stem
+from parcahyd.augment.site_offer import Declaration, write_declaration
+from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import write_tol
-from parcahyd.augment.volatile import part
 from parcahyd.authoring.live_answers import PageAnswer
 from parcahyd.core.errors import UserMistake
 

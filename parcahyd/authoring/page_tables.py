@@ -12,8 +12,8 @@ from typing import NamedTuple
 from parcahyd.augment.bundle import write_bundle
 from parcahyd.augment.of_document import describe, tvi_of
 from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import write_tol
-from parcahyd.augment.volatile import part
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.site_folder import Page, reference_to
 from parcahyd.authoring.whole_files import read_or_none

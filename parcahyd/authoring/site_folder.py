@@ -17,7 +17,7 @@ from parcahyd.augment.markers import find_regions
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserMistake
-from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.urls.canonical_url import canonical
 
 __all__ = [
     "SIDECARS",

@@ -12,8 +12,8 @@ from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.url_report import url_report_lines
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import origin
-from parcahyd.rules.canonical_url import recorded, shortened, split
-from parcahyd.rules.parameters import Canon
+from parcahyd.rules.urls.canonical_url import recorded, shortened, split
+from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import UrlStory
 

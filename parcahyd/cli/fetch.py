@@ -22,8 +22,8 @@ from parcahyd.config.secrets import secret_headers
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
-from parcahyd.rules.canonical_url import canonical
-from parcahyd.rules.robots import Robots, product_token
+from parcahyd.rules.robots.robots_file import Robots, product_token
+from parcahyd.rules.urls.canonical_url import canonical
 
 __all__ = ["command"]
 

@@ -21,9 +21,9 @@ from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
-from parcahyd.rules.address_policy import AddressPolicy
-from parcahyd.rules.canonical_url import key_of, split
-from parcahyd.rules.host_rules import HostRules
+from parcahyd.rules.urls.address_policy import AddressPolicy
+from parcahyd.rules.urls.canonical_url import key_of, split
+from parcahyd.rules.urls.host_rules import HostRules
 from parcahyd.runtime.clock import SystemClock
 
 __all__ = ["Exchange", "SingleFetch"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parcahyd.augment.declaration import choose, declarations_in
-from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, read_offer
+from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, choose, declarations_in, read_offer
 from parcahyd.cli.wording import moment
-from parcahyd.rules.canonical_url import split
+from parcahyd.rules.urls.canonical_url import split
 
 __all__ = ["table_lines"]
 

@@ -13,15 +13,15 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.rules.address_policy import AddressPolicy, literal_address
-from parcahyd.rules.canonical_url import split
-from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.parameters import Canon
-from parcahyd.rules.robots import Robots, product_token
-from parcahyd.rules.spelling_changes import spelling_changes
+from parcahyd.rules.media_types.media_type import is_html
+from parcahyd.rules.robots.robots_file import Robots, product_token
 from parcahyd.rules.traps.guards import Guards
-from parcahyd.rules.url_patterns import UrlPatterns
+from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
+from parcahyd.rules.urls.canonical_url import split
+from parcahyd.rules.urls.host_rules import HostRules
+from parcahyd.rules.urls.parameters import Canon
+from parcahyd.rules.urls.spelling_changes import spelling_changes
+from parcahyd.rules.urls.url_patterns import UrlPatterns
 from parcahyd.storage.reports.records import DocumentReport, UrlStory
 
 __all__ = [

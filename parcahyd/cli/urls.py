@@ -17,7 +17,7 @@ from parcahyd.cli.wording import plain
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import origin
-from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.reports.records import UrlReport
 
 __all__ = ["command"]

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from parcahyd.core.documents import Member, Skipped
 from parcahyd.formats.tar_reading import Found, is_tar, tar_members
 from parcahyd.formats.unpacking import Budget, Source, source_of, unzipped
-from parcahyd.rules.media_type import ZIP
-from parcahyd.rules.member_url import clean_name
-from parcahyd.rules.zip_directory import entries
+from parcahyd.rules.media_types.containers import entries
+from parcahyd.rules.media_types.media_type import ZIP
+from parcahyd.rules.urls.canonical_url import clean_name
 
 if TYPE_CHECKING:
     from parcahyd.config.schema import WorkConf

@@ -10,8 +10,8 @@ from turbohtml import Document, Element, Text, parse
 
 from parcahyd.core.documents import MAX_HEADINGS, MAX_TEXT, MAX_TITLE, Summary
 from parcahyd.formats.summaries import joined, summary
-from parcahyd.rules.brief import language_tag
-from parcahyd.rules.links import read_links
+from parcahyd.rules.html.links import read_links
+from parcahyd.rules.html.title_and_language import language_tag
 
 __all__ = ["HtmlSummarizer"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from parcahyd.core.documents import MAX_HEADINGS, MAX_LINKS, MAX_TEXT, Summary
 from parcahyd.formats.summaries import first_line, joined, summary
 from parcahyd.formats.unpacking import zip_parts
-from parcahyd.formats.xml_reading import read_xml
+from parcahyd.formats.xml_summary import read_xml
 
 __all__ = ["OfficeSummarizer"]
 

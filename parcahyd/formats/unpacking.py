@@ -16,7 +16,7 @@ from typing import Protocol, cast
 from zlib_ng import zlib_ng
 
 from parcahyd.core.documents import Skipped
-from parcahyd.rules.zip_directory import Entry, entries
+from parcahyd.rules.media_types.containers import Entry, entries
 
 __all__ = ["Budget", "Source", "source_of", "unzipped", "zip_parts"]
 

@@ -15,8 +15,8 @@ from operator import attrgetter
 
 import msgspec
 
-from parcahyd.rules.address_policy import literal_address
-from parcahyd.rules.registrable_domain import is_public_suffix, registrable_domain
+from parcahyd.rules.urls.address_policy import literal_address
+from parcahyd.rules.urls.scope import is_public_suffix, registrable_domain
 
 __all__ = ["CookieJar", "SetCookie", "cookie_date", "read_set_cookie"]
 

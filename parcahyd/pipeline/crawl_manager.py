@@ -13,7 +13,7 @@ import msgspec
 
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Assignment, Pause, ResolvedPair
-from parcahyd.rules.shares import Shares
+from parcahyd.rules.politeness.shares import Shares
 
 __all__ = ["CrawlManager"]
 

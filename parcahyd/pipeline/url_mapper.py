@@ -11,7 +11,7 @@ from parcahyd.core.life_cycle import Event, Reason, State, after
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.records import BadRecord, DueUrl, Pair, ResolvedPair, VisitOver
 from parcahyd.refresh.schedule import NEVER, Schedule
-from parcahyd.rules.address_policy import AddressPolicy, literal_address
+from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
 
 __all__ = ["UrlMapper", "hand_back"]
 

@@ -37,7 +37,7 @@ from parcahyd.core.signals import Signal
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.run_progress import RunProgress
 from parcahyd.processes.worker_pool import Loss, WorkerPool
-from parcahyd.rules.host_rules import HostRules, host_delays
+from parcahyd.rules.urls.host_rules import HostRules, host_delays
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child, usable_cores
 from parcahyd.runtime.clock import SystemClock

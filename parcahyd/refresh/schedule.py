@@ -6,7 +6,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.freshness import interval_of_gain
-from parcahyd.rules.backoff import grown, spread, wait_for_try
+from parcahyd.rules.politeness.backoff import grown, spread, wait_for_try
 
 __all__ = ["MEAN_EARLIER", "NEVER", "SETTINGS", "Revisits", "Schedule"]
 

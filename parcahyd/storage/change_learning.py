@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.learned import WINDOW, Learned, read_learned, skeleton_hash, visited, write_learned
-from parcahyd.augment.learning import learn
-from parcahyd.augment.shared_skeleton import is_smaller, share
+from parcahyd.augment.skeleton import is_smaller, share
 from parcahyd.augment.tvi import Region
-from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.media_type import is_html
+from parcahyd.augment.volatile_places import WINDOW, Learned, learn, read_learned, skeleton_hash, visited, write_learned
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, unpack, whole_of
 from parcahyd.storage.packing import Compress, pack_regions
 from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows

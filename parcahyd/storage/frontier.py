@@ -16,8 +16,8 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, n
 
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, VisitOver
-from parcahyd.rules.backoff import grown
-from parcahyd.rules.host_rules import host_delays
+from parcahyd.rules.politeness.backoff import grown
+from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.due_times import earliest
 from parcahyd.storage.expressions import MOST, later, moment, same, updating
 from parcahyd.storage.pauses import PauseRows

@@ -10,14 +10,13 @@ import msgspec
 from zlib_ng import zlib_ng
 
 from parcahyd.augment.markers import Span
-from parcahyd.augment.volatile import part_by_spans
+from parcahyd.augment.skeleton import part_by_spans
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import PageRecord
-from parcahyd.rules.brief import brief
-from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.similarity import NO_SIMILARITY, similarity
+from parcahyd.rules.html.fingerprints import NO_SIMILARITY, fingerprint, similarity
+from parcahyd.rules.html.title_and_language import title_and_language
+from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.storage.document_format import (
     PackedPage,
     PackedRegion,
@@ -58,7 +57,7 @@ def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
     is_brief = is_brief and not page.summary
     if not is_brief and not is_similar:
         return Glance(page.title, page.language)
-    title, language = brief(page.body, page.charset) if is_brief else (page.title, page.language)
+    title, language = title_and_language(page.body, page.charset) if is_brief else (page.title, page.language)
     return Glance(title, language, similarity(page.body) if is_similar else None)
 
 

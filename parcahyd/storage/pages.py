@@ -16,9 +16,9 @@ from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Event, Reason, State
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.refresh.change_rate import ChangeRate
-from parcahyd.rules.canonical_url import canonical
-from parcahyd.rules.parameters import Canon
-from parcahyd.rules.validators import validator
+from parcahyd.rules.politeness.validators import validator
+from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.document_format import PackedPage, PackedRegion
 from parcahyd.storage.documents import DocumentRows

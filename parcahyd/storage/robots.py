@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import bindparam, case, delete, insert, select, update
 
 from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
-from parcahyd.rules.canonical_url import canonical, split
-from parcahyd.rules.robots_patience import errand_again_at, stale_robots
+from parcahyd.rules.robots.robots_file import redirect_again_at, stale_robots
+from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.expressions import ZERO, same, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import errands, sites
@@ -112,7 +112,7 @@ class ErrandRows:
         text, since, delay = self._writer.rows(_LAST_COPY, id=asker)[0]
         before = RobotsFact(RobotsStatus.AWAITED, bytes(text or b""), failing_since=since, delay=delay)
         fact = stale_robots(fact, before, self._state.work)
-        until = 0.0 if fact.status is RobotsStatus.STALE else errand_again_at(fact, asker, self._state.work)
+        until = 0.0 if fact.status is RobotsStatus.STALE else redirect_again_at(fact, asker, self._state.work)
         self._keep(asker, fact, until)
 
     def _ask(self, asker: int, url: str, hops: int, now: float) -> None:

@@ -28,9 +28,9 @@ from parcahyd.core.records import (
     UnchangedRecord,
     VisitOver,
 )
-from parcahyd.rules.canonical_url import canonical
-from parcahyd.rules.canonical_url import key_of as usual_key_of
-from parcahyd.rules.parameters import Canon
+from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
+from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.frontier import Leases

@@ -18,8 +18,8 @@ from sqlalchemy import bindparam, func, insert, literal_column, null, select, tr
 from parcahyd.core.life_cycle import SETTINGS_OF, Event, Reason, State, after
 from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
-from parcahyd.rules.canonical_url import split
-from parcahyd.rules.orders import ByDepth
+from parcahyd.rules.urls.canonical_url import split
+from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.due_times import never
 from parcahyd.storage.expressions import ZERO, inserting, moment, same, updating
 from parcahyd.storage.run_state import RunState

@@ -15,7 +15,7 @@ from sqlalchemy import delete, func, insert, select
 
 from parcahyd.core.life_cycle import State
 from parcahyd.core.records import DueUrl, Held, Pair, TableFact
-from parcahyd.rules.validators import validator
+from parcahyd.rules.politeness.validators import validator
 from parcahyd.storage.document_format import Damaged, PackedRegion
 from parcahyd.storage.expressions import MOST, same, updating
 from parcahyd.storage.packing import parts_of

@@ -21,8 +21,7 @@ from parcahyd.core.documents import (
     Summary,
 )
 from parcahyd.hookspecs import ExpanderFactory
-from parcahyd.rules.canonical_url import canonical
-from parcahyd.rules.member_url import clean_name
+from parcahyd.rules.urls.canonical_url import canonical, clean_name
 from parcahyd.testing.contract import expect
 
 __all__ = ["check_expander", "check_recognizer", "check_summarizer"]

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from parcahyd.augment.limits import Limits
 from parcahyd.augment.of_document import tol_of, tvi_of
 from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
-from parcahyd.augment.volatile import part
-from parcahyd.rules.fingerprint import fingerprint
-from parcahyd.rules.links import read_links
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.html.links import read_links
 
 PAGE = b"""<!doctype html><meta charset=utf-8><base href="/d/"><link rel=stylesheet href=s.css>
 <a href="one.html#top">1</a> <a href="two words.html">2</a> <img src=pic.png><a href=pic.png>large</a>

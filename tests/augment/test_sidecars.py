@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.augment.sidecars import expand, is_of_document, is_template, resolve, stem, template_for
-from parcahyd.rules.canonical_url import canonical
+from parcahyd.rules.urls.canonical_url import canonical
 
 SITE = "http://site.example"
 

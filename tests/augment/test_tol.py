@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parcahyd.augment.limits import Limits
 from parcahyd.augment.refusal import Fault, Refusal
 from parcahyd.augment.tol import Link, Tol, TolHead, TolReader, link_line, read_tol, write_tol
-from parcahyd.rules.canonical_url import Joiner
+from parcahyd.rules.urls.canonical_url import Joiner
 
 A = sha256(b"a").digest()
 HEAD = TolHead("kettle.html", A, 357, 0x0123456789ABCDEF, tvi="kettle.TVI")

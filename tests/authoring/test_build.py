@@ -10,9 +10,9 @@ import pytest
 
 from parcahyd.augment.bundle import read_bundle
 from parcahyd.augment.sidecars import resolve
+from parcahyd.augment.skeleton import Parted, first_visit, refreshed
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
-from parcahyd.augment.volatile import Parted, first_visit, refreshed
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
 from parcahyd.authoring.check import check

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.augment.declaration import bound, declarations_in
+from parcahyd.augment.site_offer import bound, declarations_in
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.check import check
 from parcahyd.authoring.generated_site import augment_folder, page_element

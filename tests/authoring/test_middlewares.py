@@ -9,9 +9,9 @@ import pytest
 
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
+from parcahyd.augment.skeleton import first_visit
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
-from parcahyd.augment.volatile import first_visit
 from parcahyd.authoring import asgi, wsgi
 from parcahyd.core.errors import UserMistake
 from tests.authoring.small_application import KETTLE, MEMBERS, MISSING, PAGES, Reply, SmallApplication, ask_asgi, ask_wsgi

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from parcahyd.augment.declaration import learned
+from parcahyd.augment.site_offer import learned
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
 from tests.support.nginx import find_nginx, nginx

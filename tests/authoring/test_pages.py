@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from parcahyd.augment.declaration import Declaration, read_declaration
 from parcahyd.augment.of_document import tol_of, tvi_of
 from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.site_offer import Declaration, read_declaration
+from parcahyd.augment.skeleton import first_visit, merge
 from parcahyd.augment.tol import KINDS, read_tol
 from parcahyd.augment.tvi import read_tvi
-from parcahyd.augment.volatile import first_visit, merge
 
 DOCS = Path(__file__).parents[2] / "docs"
 FORMAT = (DOCS / "tol-tvi-format.md").read_text(encoding="utf-8")

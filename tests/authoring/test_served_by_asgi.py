@@ -11,8 +11,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.skeleton import first_visit
 from parcahyd.augment.tvi import read_tvi
-from parcahyd.augment.volatile import first_visit
 from parcahyd.authoring.asgi import TablesMiddleware
 from tests.authoring.small_application import KETTLE, SmallApplication
 

@@ -12,7 +12,7 @@ import pytest
 from bench.marking import mark_both
 from bench.versions import read_pairs, really_changed, stored_bytes, verdicts
 from bench.wire import Compressing, Wire
-from parcahyd.augment.volatile import part
+from parcahyd.augment.skeleton import part
 from parcahyd.config.schema import WorkConf
 from parcahyd.storage.packing import compressor
 

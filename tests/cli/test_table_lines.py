@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.augment.declaration import Declaration
-from parcahyd.augment.site_offer import SiteOffer, write_offer
+from parcahyd.augment.site_offer import Declaration, SiteOffer, write_offer
 from parcahyd.cli.table_lines import table_lines
 
 NOW = 1_700_000_000.0

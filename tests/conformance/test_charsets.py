@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from parcahyd.rules.brief import brief
-from parcahyd.rules.canonical_url import Joiner, canonical
-from parcahyd.rules.links import read_links
-from parcahyd.rules.media_type import recognise
-from parcahyd.rules.xml_links import read_xml_links
+from parcahyd.rules.html.links import read_links
+from parcahyd.rules.html.title_and_language import title_and_language
+from parcahyd.rules.html.xml_links import read_xml_links
+from parcahyd.rules.media_types.media_type import recognise
+from parcahyd.rules.urls.canonical_url import Joiner, canonical
 from tests.conformance.charset_site.pages import PAGES, Page
 from tests.conformance.charset_site.record import ORIGIN, RECORDED, observe
 
@@ -44,7 +44,7 @@ def ours(path: str, page: Page) -> dict[str, Any]:
     media_type, charset = recognise(page.content_type, page.body)
     as_xml = media_type == "application/xhtml+xml"
     links = (read_xml_links if as_xml else read_links)(page.body, charset)
-    title = brief(page.body, links.charset)[0]
+    title = title_and_language(page.body, links.charset)[0]
     url = ORIGIN + path
     join = Joiner(Joiner(url).join(links.base) or url if links.base else url).join
     return _comparable(links.charset, title, [join(href) or "" for href in links.follow], url)

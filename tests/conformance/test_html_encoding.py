@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from parcahyd.rules.links import read_links
+from parcahyd.rules.html.links import read_links
 
 FOLDER = Path(__file__).parent / "html_encoding"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parcahyd.rules.known_tags import IS_COMPILED
-from parcahyd.rules.links import declares_utf8, read_compiled, read_links, read_tree
+from parcahyd.rules.html.known_tags import IS_COMPILED
+from parcahyd.rules.html.links import declares_utf8, read_compiled, read_links, read_tree
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 PAGES = SHARED / "versions" / "flink-pages-two-commit-pairs.tar.xz"

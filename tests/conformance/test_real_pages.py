@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.rules.links import read_links
+from parcahyd.rules.html.links import read_links
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "versions" / "flink-pages-two-commit-pairs.tar.xz"
 

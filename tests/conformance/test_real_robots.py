@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.rules.robots import Robots
+from parcahyd.rules.robots.robots_file import Robots
 
 ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "robots" / "real-robots-a-m.tar.xz"
 

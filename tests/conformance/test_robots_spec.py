@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from parcahyd.rules.robots import Robots
+from parcahyd.rules.robots.robots_file import Robots
 
 FOLDER = Path(__file__).parent / "robots_spec"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.rules.sitemap import Kind, read_sitemap
+from parcahyd.rules.sitemaps.reader import Kind, read_sitemap
 
 FILES = Path(__file__).parent / "sitemaps"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parcahyd.rules.address_policy import literal_address
-from parcahyd.rules.canonical_url import canonical, split
+from parcahyd.rules.urls.address_policy import literal_address
+from parcahyd.rules.urls.canonical_url import canonical, split
 
 FOLDER = Path(__file__).parent / "urlcanon"
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from ada_url import join_url, normalize_url
 
-from parcahyd.rules.canonical_url import Joiner, canonical
+from parcahyd.rules.urls.canonical_url import Joiner, canonical
 
 
 class Case(TypedDict, total=False):

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member, Skipped
 from parcahyd.formats.archives import ArchiveExpander
-from parcahyd.rules.member_url import clean_name
+from parcahyd.rules.urls.canonical_url import clean_name
 from parcahyd.testing import check_expander
 
 URL = "http://a.test/files/archive"

@@ -6,7 +6,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
-from parcahyd.rules.host_rules import host_delays
+from parcahyd.rules.urls.host_rules import host_delays
 
 
 class Clock:

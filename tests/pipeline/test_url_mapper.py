@@ -12,7 +12,7 @@ from parcahyd.core.ports import Resolution
 from parcahyd.core.records import DueUrl, Errand, Pair, ResolvedPair
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.refresh.schedule import NEVER, Schedule
-from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.rules.urls.address_policy import AddressPolicy
 
 
 class Clock:

@@ -18,7 +18,7 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord, PageRecord
 from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.processes.packing_threads import BufferedItem, PackingThreads
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.store import Store
 from parcahyd.testing import FakeClock
 

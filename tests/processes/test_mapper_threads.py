@@ -12,7 +12,7 @@ from parcahyd.core.ports import Resolution
 from parcahyd.core.records import Pair, ResolvedPair
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.processes.mapper_threads import MapperThreads
-from parcahyd.rules.address_policy import AddressPolicy
+from parcahyd.rules.urls.address_policy import AddressPolicy
 from parcahyd.testing import FakeClock
 
 

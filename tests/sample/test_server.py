@@ -9,9 +9,9 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 
 from parcahyd.augment.bundle import read_bundle
-from parcahyd.augment.declaration import declarations_in
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
+from parcahyd.augment.site_offer import declarations_in
 from parcahyd.augment.tol import read_tol
 from parcahyd.sample.server import REDIRECTS, SampleServer, site_files
 

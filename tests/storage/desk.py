@@ -14,8 +14,8 @@ from parcahyd.core.buffer import Written
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
 from parcahyd.refresh.schedule import NEVER, Revisits
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.orders import ByDepth
+from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import compressor, pack

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage import change_learning, pages
 from parcahyd.storage.schema import documents, fetches, learned, links, volatile
 from tests.storage.desk import REVISIT, Desk

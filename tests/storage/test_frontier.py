@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import Pause, SiteAddresses, VisitOver
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.schema import pauses, sites
 from tests.storage.desk import REVISIT, START, Desk
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserMistake
 from parcahyd.core.records import PageRecord
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage.document_format import Damaged, rebuild, unpack
 from parcahyd.storage.packing import compressor, glance, pack, pack_all
 

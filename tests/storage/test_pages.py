@@ -8,8 +8,8 @@ import pytest
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.schema import documents, fetches, links, seeds, sites, urls, volatile
 from tests.storage.desk import REVISIT, Desk
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parcahyd.augment.skeleton import merge
 from parcahyd.augment.tvi import Region
-from parcahyd.augment.volatile import merge
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import Held, PageRecord, Pair, TableFact
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage import versions as stored_versions
 from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, whole_of
 from parcahyd.storage.packing import compressor, pack, parts_of

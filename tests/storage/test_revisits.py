@@ -10,7 +10,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.schedule import Revisits
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.revisits import History, rate_of
 from parcahyd.storage.schema import sites, urls
 from tests.storage.desk import REVISIT, START, Desk

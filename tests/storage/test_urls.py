@@ -10,7 +10,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord
-from parcahyd.rules.orders import ByInLinks
+from parcahyd.rules.urls.orders import ByInLinks
 from parcahyd.storage.schema import sites, urls
 from tests.storage.desk import REVISIT, Desk
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import RobotsFact, RobotsStatus
-from parcahyd.rules.parameters import Canon, joining
-from parcahyd.rules.retries import REDIRECTS, Failure
-from parcahyd.rules.robots import MAX_ROBOTS
+from parcahyd.rules.politeness.backoff import REDIRECTS, Failure
+from parcahyd.rules.robots.robots_file import MAX_ROBOTS
+from parcahyd.rules.urls.parameters import Canon, joining
 
 __all__ = ["location", "read_robots"]
 

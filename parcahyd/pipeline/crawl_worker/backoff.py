@@ -14,8 +14,8 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Pair
 from parcahyd.refresh.schedule import Schedule
-from parcahyd.rules.backoff import grown, retry_after, spread
-from parcahyd.rules.registrable_domain import registrable_domain
+from parcahyd.rules.politeness.backoff import grown, retry_after, spread
+from parcahyd.rules.urls.scope import registrable_domain
 
 __all__ = ["AddressBackoff", "SiteBackoff"]
 

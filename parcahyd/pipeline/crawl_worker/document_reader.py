@@ -16,15 +16,15 @@ from parcahyd.core.documents import Member, Summary
 from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, TableFact
-from parcahyd.rules.directives import NO_DIRECTIVES, Directive, header_directives
-from parcahyd.rules.link_header import add_header_links
-from parcahyd.rules.link_tags import Sink
-from parcahyd.rules.links import PageLinks, collected, read_links
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.parameters import Canon, joining
-from parcahyd.rules.robots import product_token
-from parcahyd.rules.sitemap import Kind, Sitemap, read_sitemap
-from parcahyd.rules.xml_links import read_xml_links
+from parcahyd.rules.html.link_header import add_header_links
+from parcahyd.rules.html.link_tags import Sink
+from parcahyd.rules.html.links import PageLinks, collected, read_links
+from parcahyd.rules.html.xml_links import read_xml_links
+from parcahyd.rules.media_types.media_type import is_html
+from parcahyd.rules.robots.directives import NO_DIRECTIVES, Directive, header_directives
+from parcahyd.rules.robots.robots_file import product_token
+from parcahyd.rules.sitemaps.reader import Kind, Sitemap, read_sitemap
+from parcahyd.rules.urls.parameters import Canon, joining
 
 __all__ = [
     "NO_PARTS",

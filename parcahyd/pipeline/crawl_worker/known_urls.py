@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from parcahyd.rules.traps.holding import Memory
+from parcahyd.rules.traps.memory_budget import MemoryBudget
 
 __all__ = ["SITEMAP_LEVELS", "KnownUrls", "Room", "SitemapPaths"]
 
@@ -28,7 +28,7 @@ class Room:
         self.urls = urls
         self.keys = keys
         self.links = links
-        self.facts = Memory(links)
+        self.facts = MemoryBudget(links)
         self.is_idle = True
         """Whether the worker has connections to spare."""
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
-from parcahyd.rules.canonical_url import Joiner, Prefixes, key_of, shortened
-from parcahyd.rules.links import PageLinks
-from parcahyd.rules.parameters import Canon, joining
+from parcahyd.rules.html.links import PageLinks
+from parcahyd.rules.urls.canonical_url import Joiner, Prefixes, key_of, shortened
+from parcahyd.rules.urls.parameters import Canon, joining
 
 __all__ = ["NewLinkFinder", "NewLinks"]
 

@@ -18,7 +18,7 @@ from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
 from parcahyd.refresh.schedule import NEVER, Schedule
-from parcahyd.rules.robots import Robots
+from parcahyd.rules.robots.robots_file import Robots
 
 __all__ = ["NextRequest"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from enum import Enum
 
-from parcahyd.augment.declaration import Declaration
+from parcahyd.augment.site_offer import Declaration
 from parcahyd.core.records import DueUrl, Errand
-from parcahyd.rules.robots import MAX_ROBOTS
+from parcahyd.rules.robots.robots_file import MAX_ROBOTS
 
 __all__ = ["PlannedRequest", "RequestKind", "TableRequest"]
 

@@ -25,10 +25,9 @@ from parcahyd.core.records import (
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.member_url import member_url
-from parcahyd.rules.retries import Failure
-from parcahyd.rules.validators import validator
+from parcahyd.rules.politeness.backoff import Failure
+from parcahyd.rules.politeness.validators import validator
+from parcahyd.rules.urls.canonical_url import key_of, member_url
 
 __all__ = ["RecordWriter"]
 

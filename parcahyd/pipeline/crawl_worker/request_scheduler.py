@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
-from parcahyd.rules.politeness import Gate
+from parcahyd.rules.politeness.rate_limit import RateLimit
 
 __all__ = ["RequestScheduler"]
 
@@ -35,7 +35,7 @@ class _Line(Generic[VisitType]):
 
     __slots__ = ("gate", "open", "queued", "waiting")
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: RateLimit) -> None:
         self.gate = gate
         self.open = 0
         self.queued = False
@@ -64,7 +64,7 @@ class RequestScheduler(Generic[VisitType]):
         ):
             line = lines.get(name)
             if line is None:
-                line = lines[name] = _Line(Gate(*rule))
+                line = lines[name] = _Line(RateLimit(*rule))
             else:
                 line.gate.narrow(*rule)
             line.open += 1

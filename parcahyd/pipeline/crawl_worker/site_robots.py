@@ -16,11 +16,10 @@ from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
-from parcahyd.rules.host_rules import HostSettings
-from parcahyd.rules.politeness import Pace
-from parcahyd.rules.retries import Failure, failure
-from parcahyd.rules.robots import ALLOW_ALL, Robots
-from parcahyd.rules.robots_patience import stale_robots
+from parcahyd.rules.politeness.backoff import Failure, failure
+from parcahyd.rules.politeness.rate_limit import Pace
+from parcahyd.rules.robots.robots_file import ALLOW_ALL, Robots, stale_robots
+from parcahyd.rules.urls.host_rules import HostSettings
 
 __all__ = ["SiteRobots"]
 

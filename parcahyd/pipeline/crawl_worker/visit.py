@@ -27,16 +27,16 @@ from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
 from parcahyd.refresh.schedule import Schedule
-from parcahyd.rules.accepted_types import AcceptedTypes
-from parcahyd.rules.canonical_url import Joiner
-from parcahyd.rules.directives import Directive
-from parcahyd.rules.host_rules import HostSettings, without_secrets
-from parcahyd.rules.orders import BREADTH_FIRST
-from parcahyd.rules.parameters import Canon
-from parcahyd.rules.politeness import Pace
-from parcahyd.rules.retries import BAD_REDIRECT, REDIRECTS, Failure, failure
-from parcahyd.rules.robots import Robots
-from parcahyd.rules.validators import conditional_headers
+from parcahyd.rules.media_types.media_type import AcceptedTypes
+from parcahyd.rules.politeness.backoff import BAD_REDIRECT, REDIRECTS, Failure, failure
+from parcahyd.rules.politeness.rate_limit import Pace
+from parcahyd.rules.politeness.validators import conditional_headers
+from parcahyd.rules.robots.directives import Directive
+from parcahyd.rules.robots.robots_file import Robots
+from parcahyd.rules.urls.canonical_url import Joiner
+from parcahyd.rules.urls.host_rules import HostSettings, without_secrets
+from parcahyd.rules.urls.orders import BREADTH_FIRST
+from parcahyd.rules.urls.parameters import Canon
 
 __all__ = ["Then", "Visit"]
 

@@ -26,7 +26,7 @@ from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
 from parcahyd.pipeline.crawl_worker.visit import Then, Visit
-from parcahyd.rules.host_rules import HostRules, without_secrets
+from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
 

@@ -2,7 +2,7 @@
 
 | guard | refuses |
 |---|---|
-| `segments` | paths that are very deep, or in which segments come again and again, as broken relative links make them |
+| `url_shapes` | paths that are very deep, or in which segments come again and again, as broken relative links make them |
 | `queries` | queries with very many parameters, and paths with ever new lists of parameter names |
 | `calendars` | runs of dates that lead far from today |
 | `sessions` | URLs that differ from known ones in nothing but a session id |

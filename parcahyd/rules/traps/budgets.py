@@ -16,12 +16,12 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.traps.holding import Holding
-from parcahyd.rules.traps.templates import template
+from parcahyd.rules.traps.memory_budget import VisitMemory
+from parcahyd.rules.traps.url_shapes import template
 
-__all__ = ["Budgets", "StoredTally"]
+__all__ = ["Budgets", "StoredTwinCount"]
 
-StoredTally = tuple[int, int, int, int, int]
+StoredTwinCount = tuple[int, int, int, int, int]
 """Number of the level, twins, others, twins that are pages for missing documents, and the day on which it was closed or last
 tried; 0 where it is open."""
 
@@ -41,7 +41,7 @@ _PROBES = 20
 """A closed level has one in so many of its budget for each day."""
 
 
-class _Tally:
+class _TwinCount:
     """What came of the URLs of one level since its first twin."""
 
     __slots__ = ("is_closed", "missing", "others", "probes", "twins")
@@ -91,7 +91,7 @@ class Budgets:
         budget: int,
         marks: Sequence[int] = (),
         missing: Sequence[int] = (),
-        stored: Iterable[StoredTally] = (),
+        stored: Iterable[StoredTwinCount] = (),
         today: int = 1,
     ) -> None:
         self._budget = budget
@@ -99,9 +99,9 @@ class Budgets:
         self._marks = list(marks[:_MARKS])
         self._counts = [2] * len(self._marks)
         self._missing = list(missing[:_MISSING_MARKS])
-        self._tallies: dict[int, _Tally] = {}
+        self._tallies: dict[int, _TwinCount] = {}
         for number, twins, others, lost, day in stored:
-            tally = self._tallies[number] = _Tally()
+            tally = self._tallies[number] = _TwinCount()
             tally.twins, tally.others, tally.missing, tally.is_closed = twins, others, lost, day > 0
             tally.probes = max(1, budget // _PROBES) if 0 < day < today else 0
         self.closed = {number for number, tally in self._tallies.items() if tally.is_closed}
@@ -122,7 +122,7 @@ class Budgets:
                     self._tallies[number].probes -= 1
         return reason
 
-    def observe(self, path: str, mark: int, status: int, holding: Holding, weight: int = 1) -> None:
+    def observe(self, path: str, mark: int, status: int, holding: VisitMemory, weight: int = 1) -> None:
         """Counts what was got for a path: the mark of a document, or of the page that came with status 404 or 410.
 
         Who looks at one document in so many gives that number as its weight.
@@ -161,13 +161,13 @@ class Budgets:
             counts[rarest] -= 1
         return False
 
-    def _count_twin(self, path: str, is_missing: bool, holding: Holding, weight: int) -> None:
+    def _count_twin(self, path: str, is_missing: bool, holding: VisitMemory, weight: int) -> None:
         for number, factor in zip(_levels(path), (1, _OF_DIRECTORY, _OF_SITE), strict=True):
             tally = self._tallies.get(number)
             if tally is None:
                 if number == _ONE_PATH or not holding.take():
                     continue
-                tally = self._tallies[number] = _Tally()
+                tally = self._tallies[number] = _TwinCount()
             tally.take_twin(is_missing, self._budget * factor, weight)
             if tally.is_closed:
                 self.closed.add(number)
@@ -182,7 +182,7 @@ class Budgets:
                 if tally.is_dull:
                     del self._tallies[number]
 
-    def stored(self) -> tuple[list[int], list[int], list[StoredTally]]:
+    def stored(self) -> tuple[list[int], list[int], list[StoredTwinCount]]:
         """What must outlive the visit, bounded: frequent marks, marks of missing documents, and the levels with most twins."""
         worth = [(number, one) for number, one in self._tallies.items() if one.twins >= _LEAST_STORED or one.is_closed]
         if not worth:

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Iterable
 from itertools import islice
 
-from parcahyd.rules.traps.holding import Holding
-from parcahyd.rules.traps.templates import numbered
+from parcahyd.rules.traps.memory_budget import VisitMemory
+from parcahyd.rules.traps.url_shapes import numbered
 
 __all__ = ["NAMES", "Calendars"]
 
@@ -64,7 +64,7 @@ class Calendars:
         self._has_digits = bool(self.running)
         """A date was met that is written in digits alone, or may have been."""
 
-    def refuses(self, path: str, has_name: bool, holding: Holding) -> bool:
+    def refuses(self, path: str, has_name: bool, holding: VisitMemory) -> bool:
         """Whether the path is too far down a run of dates; `has_name` says that a parameter is called after time.
 
         A calendar begins in this century, so a path without one has no date to tell as long as there is no run.
@@ -84,7 +84,7 @@ class Calendars:
                     return True
         return False
 
-    def _count(self, path: str, holding: Holding) -> None:
+    def _count(self, path: str, holding: VisitMemory) -> None:
         """Notes what stands before numbers that are no dates."""
         for found in islice(_NUMBER.finditer(path), _MOST_DATES):
             before = path[: found.start()]
@@ -95,7 +95,7 @@ class Calendars:
                     self._numbers.add(run)
                     self.running.discard(run)
 
-    def _is_far(self, year: int, before: str, holding: Holding, is_number: bool = False) -> bool:
+    def _is_far(self, year: int, before: str, holding: VisitMemory, is_number: bool = False) -> bool:
         """Whether a date ends its run; `is_number`: it is written in digits alone."""
         is_near = self._first <= year <= self._last
         if is_near and before == self._latest:

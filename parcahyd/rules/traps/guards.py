@@ -9,15 +9,14 @@ import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.traps.budgets import Budgets, StoredTally
+from parcahyd.rules.traps.budgets import Budgets, StoredTwinCount
 from parcahyd.rules.traps.calendars import NAMES as DATE_NAMES
 from parcahyd.rules.traps.calendars import Calendars
-from parcahyd.rules.traps.holding import Holding, Memory
+from parcahyd.rules.traps.memory_budget import MemoryBudget, VisitMemory
 from parcahyd.rules.traps.queries import Queries
-from parcahyd.rules.traps.segments import repeats
 from parcahyd.rules.traps.sessions import NAMES as SESSION_NAMES
 from parcahyd.rules.traps.sessions import Sessions
-from parcahyd.rules.traps.templates import names_of
+from parcahyd.rules.traps.url_shapes import names_of, repeats
 
 __all__ = ["Guards", "mark_of_bytes"]
 
@@ -35,7 +34,7 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
     running: list[int] = []
     marks: list[int] = []
     missing: list[int] = []
-    tallies: list[StoredTally] = []
+    tallies: list[StoredTwinCount] = []
     refused: dict[str, int] = {}
 
 
@@ -50,10 +49,10 @@ class Guards:
         *("_settings", "refused"),
     )
 
-    def __init__(self, work: WorkConf, now: float, stored: bytes = b"", memory: Memory | None = None) -> None:
+    def __init__(self, work: WorkConf, now: float, stored: bytes = b"", memory: MemoryBudget | None = None) -> None:
         self._settings = (work.MaxQueryShapes, work.MaxYearsAhead, work.MaxYearsBack, work.TemplateBudget)
         known = self._decode(stored)
-        self._holding = Holding(memory or Memory(1_000_000))
+        self._holding = VisitMemory(memory or MemoryBudget(1_000_000))
         self._max_segments = work.MaxPathSegments
         self._max_repeats = work.MaxRepeats
         self._fewest = min((limit for limit in (work.MaxPathSegments, work.MaxRepeats) if limit), default=2**31)

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from parcahyd.core.life_cycle import Reason
-from parcahyd.rules.traps.holding import Holding
-from parcahyd.rules.traps.segments import repeats
+from parcahyd.rules.traps.memory_budget import VisitMemory
+from parcahyd.rules.traps.url_shapes import repeats
 
 __all__ = ["Queries"]
 
@@ -32,7 +32,7 @@ class Queries:
         self.exploded = set(exploded)
         """Numbers of paths."""
 
-    def judge(self, plain: str, query: str, names: Sequence[str], holding: Holding) -> Reason | None:
+    def judge(self, plain: str, query: str, names: Sequence[str], holding: VisitMemory) -> Reason | None:
         """Why a path with this query, whose parameters have these names, is refused, if it is."""
         count = len(names)
         if count == 1:
@@ -43,7 +43,7 @@ class Queries:
             return Reason.REPEATS
         return Reason.QUERIES if self._max_shapes and self._is_one_too_many(plain, "&".join(names), holding) else None
 
-    def _is_one_too_many(self, plain: str, shape: str, holding: Holding) -> bool:
+    def _is_one_too_many(self, plain: str, shape: str, holding: VisitMemory) -> bool:
         shapes = self._shapes.get(plain)
         if shapes is None:
             if not holding.take():

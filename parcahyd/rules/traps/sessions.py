@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from parcahyd.rules.traps.holding import Holding
+from parcahyd.rules.traps.memory_budget import VisitMemory
 
 __all__ = ["NAMES", "Sessions", "without_session"]
 
@@ -51,7 +51,7 @@ class Sessions:
     def __init__(self) -> None:
         self._forms: set[int] = set()
 
-    def refuses(self, path: str, holding: Holding) -> bool:
+    def refuses(self, path: str, holding: VisitMemory) -> bool:
         """Whether the path came before with another session id."""
         form = without_session(path)
         if form is None:

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, select
 
 from parcahyd.core.records import origin
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.near_duplicates import groups
-from parcahyd.rules.similarity import NO_SIMILARITY, WITHIN, distance, similarity
+from parcahyd.rules.html.fingerprints import NO_SIMILARITY, WITHIN, distance, similarity
+from parcahyd.rules.html.near_duplicates import groups
+from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.storage.document_format import Damaged, unpack
 from parcahyd.storage.reports.records import SimilarGroup, SimilarReport
 from parcahyd.storage.schema import documents, fetches, sites, urls

@@ -11,8 +11,8 @@ from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact, origin
 from parcahyd.refresh.change_rate import ChangeRate
-from parcahyd.rules.canonical_url import key_of, recorded, split
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.urls.canonical_url import key_of, recorded, split
 from parcahyd.storage.document_format import Damaged
 from parcahyd.storage.reports.records import DocumentReport, SparedSite, StoredDocument, UrlStory
 from parcahyd.storage.reports.similar import near_to
@@ -224,7 +224,7 @@ def _volatile_places(connection: Connection, fetch: int | None) -> int:
     content = connection.scalar(select(learned.c.content).where(learned.c.fetch_id == fetch)) if fetch is not None else None
     if content is None:
         return 0
-    from parcahyd.augment.learned import read_learned
+    from parcahyd.augment.volatile_places import read_learned
 
     known = read_learned(content)
     return sum(known.is_volatile(place) for place in known.places)

@@ -14,8 +14,8 @@ from sqlalchemy import Table, func, select, text
 from parcahyd.core.errors import DatabaseMistake
 from parcahyd.core.life_cycle import REASONS_OF, Reason, State
 from parcahyd.core.records import origin
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.document_format import Damaged, unpack
 from parcahyd.storage.due_times import earliest, site_due
 from parcahyd.storage.reports.reader import Reader

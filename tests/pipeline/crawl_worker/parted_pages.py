@@ -10,13 +10,13 @@ from hashlib import sha256
 import msgspec
 
 from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.skeleton import part
 from parcahyd.augment.tvi import Tvi, read_tvi, write_tvi
-from parcahyd.augment.volatile import part
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.core.records import DueUrl, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import Answer, World
 
 __all__ = ["FACT", "ROBOTS", "WORDS", "document", "html", "parts_of", "refreshed", "stored", "table", "tvi", "world"]

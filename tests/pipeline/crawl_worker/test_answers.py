@@ -7,7 +7,7 @@ import pytest
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, UnchangedRecord
 from parcahyd.pipeline.crawl_worker.answers import location
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import World
 
 UNSENDABLE = ['"caf\u00e9\x01"', '"caf\u00e9"', '"a\x01"', '"a\r\nCookie: b"', '"' + "x" * 1000 + '"']

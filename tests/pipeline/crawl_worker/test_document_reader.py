@@ -9,8 +9,8 @@ from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap, reason_not_to_keep
-from parcahyd.rules.directives import NO_DIRECTIVES, Directive
-from parcahyd.rules.links import PageLinks
+from parcahyd.rules.html.links import PageLinks
+from parcahyd.rules.robots.directives import NO_DIRECTIVES, Directive
 from tests.pipeline.crawl_worker.world import Tools
 
 URL = "http://site.example/a"

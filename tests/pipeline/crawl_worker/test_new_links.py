@@ -7,8 +7,8 @@ from collections import Counter
 from parcahyd.core.life_cycle import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
-from parcahyd.rules.links import read_links
-from parcahyd.rules.parameters import Canon
+from parcahyd.rules.html.links import read_links
+from parcahyd.rules.urls.parameters import Canon
 
 ORIGIN = "http://site.example"
 

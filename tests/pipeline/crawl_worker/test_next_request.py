@@ -10,7 +10,7 @@ from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Assignment, BadRecord, DueUrl, Errand, Pair
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.visit import Visit
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import robots
 from tests.pipeline.crawl_worker.world import ADDRESS, World, page
 

@@ -13,8 +13,8 @@ from parcahyd.pipeline.crawl_worker.document_reader import Parts, ReadDocument
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.rules.directives import Directive
-from parcahyd.rules.retries import failure
+from parcahyd.rules.politeness.backoff import failure
+from parcahyd.rules.robots.directives import Directive
 
 NOW = 1000.0
 NEW = NewLinks([(5, "/x")], ["http://other.example/"], [("repeats", "/y/y/y")])

@@ -20,7 +20,7 @@ from parcahyd.core.records import (
     SiteRecord,
     VisitOver,
 )
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import ADDRESS, World, page, redirect
 
 

@@ -9,8 +9,8 @@ from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, Pair, VisitOver
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.traps.holding import Memory
+from parcahyd.rules.traps.memory_budget import MemoryBudget
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import World, page, redirect
 
 
@@ -31,7 +31,7 @@ def refused(world: World) -> set[tuple[str, str]]:
 
 
 def url_filter(pair: Pair | None = None, **settings: Any) -> UrlFilter:
-    return UrlFilter(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), Memory(1000), 1000.0)
+    return UrlFilter(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), MemoryBudget(1000), 1000.0)
 
 
 def test_patterns_judge_whole_urls_before_the_guards() -> None:

@@ -26,7 +26,7 @@ from parcahyd.core.records import (
     UnchangedRecord,
     VisitOver,
 )
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import linking, robots, text
 from tests.pipeline.crawl_worker.linked_pages import table as tol_of
 from tests.pipeline.crawl_worker.parted_pages import document, html, stored, tvi

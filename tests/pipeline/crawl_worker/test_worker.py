@@ -23,9 +23,9 @@ from parcahyd.core.records import (
     VisitOver,
 )
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.links import PageLinks, read_links
-from parcahyd.rules.sitemap import Sitemap
+from parcahyd.rules.html.links import PageLinks, read_links
+from parcahyd.rules.sitemaps.reader import Sitemap
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import ADDRESS, Answer, World, page, redirect
 
 _SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)

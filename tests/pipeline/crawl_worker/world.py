@@ -12,12 +12,11 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, Pair
-from parcahyd.formats.expanders import Expanders
-from parcahyd.formats.summarizers import Summarizers
+from parcahyd.formats.format_plugins import Expanders, Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.host_rules import HostRules
-from parcahyd.rules.media_type import recognise
+from parcahyd.rules.media_types.media_type import recognise
+from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.rules.urls.host_rules import HostRules
 
 __all__ = ["ADDRESS", "Answer", "World", "page", "redirect"]
 

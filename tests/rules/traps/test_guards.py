@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import SETTINGS_OF, Reason
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
-from parcahyd.rules.traps.holding import Memory
+from parcahyd.rules.traps.memory_budget import MemoryBudget
 
 NOW = 1_780_000_000.0  # in May 2026
 OFF: dict[str, Any] = {
@@ -286,7 +286,7 @@ def test_a_closed_template_gets_a_few_requests_every_day_and_opens_when_they_bri
 
 
 def test_what_is_remembered_is_bounded_and_given_back() -> None:
-    memory = Memory(1000)
+    memory = MemoryBudget(1000)
     both = [Guards(WorkConf(), NOW, b"", memory) for _ in range(2)]
     for one in both:
         for number in range(3000):

@@ -10,7 +10,7 @@ import pytest
 from parcahyd.core.errors import DatabaseMistake, UserMistake
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import Pause, RobotsFact, RobotsStatus, SiteRecord
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import DocumentReport, FetchReport, StoredDocument, UrlStory
 from parcahyd.storage.schema import documents, fetches, volatile

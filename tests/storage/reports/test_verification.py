@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord
-from parcahyd.rules.canonical_url import key_of
-from parcahyd.rules.fingerprint import fingerprint
+from parcahyd.rules.html.fingerprints import fingerprint
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.reports import Reports, verification
 from parcahyd.storage.schema import (
     documents,

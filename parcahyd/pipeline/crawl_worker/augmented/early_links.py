@@ -19,7 +19,7 @@ from parcahyd.pipeline.crawl_worker.augmented.table_requests import TableRequest
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 
 __all__ = ["EarlyLinks", "WaitingPages"]
 

@@ -33,8 +33,8 @@ from parcahyd.augment.limits import MAX_TABLE_BYTES
 from parcahyd.augment.markers import may_have_markers
 from parcahyd.augment.refusal import Consequence, Fault, Refusal
 from parcahyd.augment.sidecars import is_of_document, resolve
+from parcahyd.augment.skeleton import first_visit, merge, refreshed
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
-from parcahyd.augment.volatile import first_visit, merge, refreshed
 from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.ports import DownloadFault, DownloadResult
 from parcahyd.core.records import DueUrl, Held, TableFact
@@ -42,10 +42,10 @@ from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
 from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
-from parcahyd.rules.link_header import read_link_headers
-from parcahyd.rules.media_type import is_html
-from parcahyd.rules.retries import REDIRECTS, Failure, failure
-from parcahyd.rules.validators import conditional_headers, validator
+from parcahyd.rules.html.link_header import read_link_headers
+from parcahyd.rules.media_types.media_type import is_html
+from parcahyd.rules.politeness.backoff import REDIRECTS, Failure, failure
+from parcahyd.rules.politeness.validators import conditional_headers, validator
 
 __all__ = ["AUDIT_AFTER", "Fragments", "Step"]
 

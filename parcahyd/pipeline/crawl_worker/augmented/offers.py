@@ -10,16 +10,21 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from parcahyd.augment.declaration import (
+from parcahyd.augment.sidecars import STEM
+from parcahyd.augment.site_offer import (
+    ALL_TABLES,
+    ALL_TVI,
+    MAX_ABSENT,
     MAX_DECLARATIONS,
     Declaration,
+    SiteOffer,
     bound,
     choose,
     declarations_in,
     learned,
+    read_offer,
+    write_offer,
 )
-from parcahyd.augment.sidecars import STEM
-from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, MAX_ABSENT, SiteOffer, read_offer, write_offer
 
 __all__ = ["ABSENT_BUNDLE", "ABSENT_DIRECTORY", "WELL_KNOWN", "Offers"]
 

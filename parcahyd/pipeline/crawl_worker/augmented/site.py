@@ -33,9 +33,9 @@ from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
-from parcahyd.rules.parameters import Canon
-from parcahyd.rules.politeness import Pace
-from parcahyd.rules.retries import Failure
+from parcahyd.rules.politeness.backoff import Failure
+from parcahyd.rules.politeness.rate_limit import Pace
+from parcahyd.rules.urls.parameters import Canon
 
 __all__ = ["AugmentedSite", "InThread", "PlainSite", "Site", "may_be_augmented"]
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from parcahyd.augment.bundle import BundleReader
-from parcahyd.augment.declaration import Declaration
 from parcahyd.augment.refusal import Fault, Refusal
 from parcahyd.augment.sidecars import is_of_document, resolve
+from parcahyd.augment.site_offer import Declaration
 from parcahyd.augment.tol import Tol, read_tol
-from parcahyd.rules.canonical_url import Joiner, key_of
-from parcahyd.rules.links import PageLinks
-from parcahyd.rules.parameters import Canon, joining
+from parcahyd.rules.html.links import PageLinks
+from parcahyd.rules.urls.canonical_url import Joiner, key_of
+from parcahyd.rules.urls.parameters import Canon, joining
 
 __all__ = ["PageTable", "TableLinks", "TableReader", "compare", "sample_of"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 
-from parcahyd.augment.declaration import Declaration
+from parcahyd.augment.site_offer import Declaration
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadResult
@@ -20,10 +20,10 @@ from parcahyd.pipeline.crawl_worker.augmented.table_links import PageTable, Tabl
 from parcahyd.pipeline.crawl_worker.augmented.table_worth import TableWorth
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, TableRequest
-from parcahyd.rules.canonical_url import Joiner
-from parcahyd.rules.links import PageLinks
-from parcahyd.rules.orders import BREADTH_FIRST
-from parcahyd.rules.parameters import Canon
+from parcahyd.rules.html.links import PageLinks
+from parcahyd.rules.urls.canonical_url import Joiner
+from parcahyd.rules.urls.orders import BREADTH_FIRST
+from parcahyd.rules.urls.parameters import Canon
 
 __all__ = ["MAX_BUNDLE", "TableRequests"]
 

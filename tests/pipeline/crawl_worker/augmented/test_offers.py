@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.augment.declaration import Declaration
-from parcahyd.augment.site_offer import read_offer, write_offer
+from parcahyd.augment.site_offer import Declaration, read_offer, write_offer
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import PageRecord, RobotsFact, RobotsStatus
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers

@@ -11,12 +11,12 @@ import pytest
 
 from bench.fragments import survive_damaged_table, survive_refresh
 from parcahyd.augment.of_document import tvi_of
-from parcahyd.augment.volatile import part
+from parcahyd.augment.skeleton import part
 from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
 from parcahyd.pipeline.crawl_worker.augmented.fragments import AUDIT_AFTER
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.parted_pages import FACT, WORDS, document, html, parts_of, refreshed, stored, table, tvi, world
 from tests.pipeline.crawl_worker.world import Answer, redirect
 

@@ -10,14 +10,13 @@ from typing import Literal
 import pytest
 
 import parcahyd.pipeline.crawl_worker as room
-from parcahyd.augment.declaration import Declaration
-from parcahyd.augment.site_offer import SiteOffer, write_offer
+from parcahyd.augment.site_offer import Declaration, SiteOffer, write_offer
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, PageRecord, SiteRecord
 from parcahyd.pipeline.crawl_worker import visit
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import linking, robots
 from tests.pipeline.crawl_worker.parted_pages import document, stored
 from tests.pipeline.crawl_worker.world import Answer, World, page

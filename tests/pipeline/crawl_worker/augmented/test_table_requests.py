@@ -9,7 +9,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, ExternRecord, PageRecord, SiteRecord
-from parcahyd.rules.canonical_url import key_of
+from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import DAY, NOW, chain, eager, offer_of, robots, table, text
 from tests.pipeline.crawl_worker.world import Answer, World, page, redirect
 
@@ -143,7 +143,7 @@ def test_what_robots_forbids_is_not_asked_for_as_a_table_either() -> None:
 
 def test_tables_are_asked_for_without_secrets() -> None:
     from parcahyd.config.schema import HostRule
-    from parcahyd.rules.host_rules import HostRules
+    from parcahyd.rules.urls.host_rules import HostRules
 
     secret = HostRule(Pattern="*", Headers={"Cookie": "sid=1", "X-Key": "k"}, Credentials="user:word", Cookies=True)
     work = eager(Host=(secret,))

@@ -1,0 +1,202 @@
+"""A document in two parts, and whole again: the skeleton, which stays, and the regions, which change.
+
+The skeleton is the document with the contents of all regions removed; the markers stay. Putting it together again is to insert
+each content at its offset: no HTML is parsed, so parsers cannot disagree. What comes out is checked against its hash before
+anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+from parcahyd.augment.differences import differences
+from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
+from parcahyd.augment.markers import Mistake, Span, find_regions
+from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.tvi import Region, Tvi, read_tvi
+
+__all__ = [
+    "MAX_REGIONS",
+    "Parted",
+    "apply_tvi",
+    "first_visit",
+    "is_smaller",
+    "merge",
+    "part",
+    "part_by_spans",
+    "rebuild",
+    "refreshed",
+    "share",
+    "write_regions",
+]
+
+
+class Parted(NamedTuple):
+    """A document in its parts."""
+
+    skeleton: bytes
+    regions: tuple[Region, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    """What is wrong with the markers; the skeleton is then the whole document."""
+
+    @property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """ID and offset of each region: what stays the same while the skeleton does."""
+        return tuple([(region.id, region.offset) for region in self.regions])
+
+
+def part(document: bytes, *, is_xml: bool = False, charset: str = "") -> Parted:
+    """A document parted by its markers; without regions the skeleton is the document."""
+    marked = find_regions(document, is_xml=is_xml, charset=charset)
+    if not marked.spans:
+        return Parted(document, (), marked.mistakes)
+    return part_by_spans(document, marked.spans)
+
+
+def part_by_spans(document: bytes, spans: Sequence[Span]) -> Parted:
+    """A document parted at spans that ascend and do not overlap."""
+    pieces, regions = [], []
+    position = length = 0
+    for span in spans:
+        piece = document[position : span.start]
+        length += len(piece)
+        pieces.append(piece)
+        regions.append(Region(span.id, length, document[span.start : span.end]))
+        position = span.end
+    pieces.append(document[position:])
+    return Parted(b"".join(pieces), tuple(regions))
+
+
+def merge(skeleton: bytes, regions: Iterable[Region]) -> bytes:
+    """The document: each content at its offset. Nothing is checked."""
+    pieces: list[bytes] = []
+    position = 0
+    for region in regions:
+        pieces += (skeleton[position : region.offset], region.content)
+        position = region.offset
+    pieces.append(skeleton[position:])
+    return b"".join(pieces)
+
+
+def refreshed(skeleton: bytes, tvi: Tvi, places: Sequence[tuple[str, int]] | None = None) -> bytes | Refusal:
+    """The document that a table describes, made of the skeleton that we hold.
+
+    Both hashes fit, else it is refused. `places` are those of the regions that we hold: with the skeleton unchanged they are
+    too, and a table that calls a region by another name is refused.
+    """
+    if len(skeleton) != tvi.base_length or sha256(skeleton).digest() != tvi.base_hash:
+        return Refusal(Fault.BASE)
+    if places is not None and tuple(places) != tuple([(region.id, region.offset) for region in tvi.regions]):
+        return Refusal(Fault.REGIONS, "not those that are held")
+    document = merge(skeleton, tvi.regions)
+    if len(document) != tvi.length or sha256(document).digest() != tvi.hash:
+        return Refusal(Fault.HASH, "of the whole")
+    return document
+
+
+def apply_tvi(
+    data: bytes,
+    skeleton: bytes,
+    places: Sequence[tuple[str, int]] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> tuple[Tvi, bytes] | Refusal:
+    """A table as it arrived, and the document that it makes of the skeleton that we hold; or why it makes none."""
+    tvi = read_tvi(data, limits)
+    if isinstance(tvi, Refusal):
+        return tvi
+    document = refreshed(skeleton, tvi, places)
+    return document if isinstance(document, Refusal) else (tvi, document)
+
+
+def first_visit(document: bytes, tvi: Tvi, *, is_xml: bool = False, charset: str = "") -> Parted | Refusal:
+    """The parts of a document that came together with a table of it.
+
+    Where the table describes this very version, its spans are cut. Where it describes another one, the markers part the
+    document, and the skeleton must be the table's. Else the two do not belong together yet.
+    """
+    if len(document) == tvi.length and sha256(document).digest() == tvi.hash:
+        return _cut(document, tvi)
+    parted = part(document, is_xml=is_xml, charset=charset)
+    if parted.mistakes:
+        return Refusal(Fault.MARKERS)
+    if len(parted.skeleton) != tvi.base_length or sha256(parted.skeleton).digest() != tvi.base_hash:
+        return Refusal(Fault.BASE)
+    if parted.places != tuple([(region.id, region.offset) for region in tvi.regions]):
+        return Refusal(Fault.REGIONS, "not those of the document")
+    return parted
+
+
+def _cut(document: bytes, tvi: Tvi) -> Parted | Refusal:
+    spans = []
+    shift = 0
+    for region in tvi.regions:
+        start = region.offset + shift
+        shift += len(region.content)
+        spans.append(Span(region.id, start, start + len(region.content)))
+    parted = part_by_spans(document, spans)
+    if parted.regions != tvi.regions or sha256(parted.skeleton).digest() != tvi.base_hash:
+        return Refusal(Fault.REGIONS, "not those of the document")
+    return parted
+
+
+# --- Two versions of a document as one skeleton and the regions of each, for keeping both in less space than whole ------
+# Nothing need be marked or learned: the skeleton is what the versions have in common. Putting them together again is `merge`.
+
+
+MAX_REGIONS = 10_000
+"""Regions of a version; versions that differ in more places are kept whole."""
+_ROW = 64
+"""Bytes that a database needs for a row, besides what is in it."""
+
+
+def share(old: bytes, new: bytes) -> tuple[Parted, Parted] | None:
+    """Both versions with the same skeleton, and regions at the same places of it; None where they differ in too many places."""
+    found = differences(old, new)
+    if len(found) > MAX_REGIONS:
+        return None
+    pieces, olds, news = [], [], []
+    position = length = 0
+    for number, part in enumerate(found, 1):
+        pieces.append(old[position : part.old_start])
+        length += part.old_start - position
+        position = part.old_end
+        olds.append(Region(str(number), length, old[part.old_start : part.old_end]))
+        news.append(Region(str(number), length, new[part.new_start : part.new_end]))
+    pieces.append(old[position:])
+    skeleton = b"".join(pieces)
+    return Parted(skeleton, tuple(olds)), Parted(skeleton, tuple(news))
+
+
+def is_smaller(skeleton: int, regions: Iterable[int], whole: Iterable[int]) -> bool:
+    """Whether a skeleton and the regions of some versions need less space than the versions whole; all in bytes, compressed."""
+    return skeleton + _ROW + sum([length + _ROW for length in regions]) < sum([length + _ROW for length in whole])
+
+
+def write_regions(regions: Iterable[Region]) -> bytes:
+    """Regions for the database, not compressed: their places as distances, and their contents."""
+    before = 0
+    fields: list[tuple[int, bytes]] = []
+    for region in regions:
+        fields.append((region.offset - before, region.content))
+        before = region.offset
+    return msgspec.msgpack.encode(fields)
+
+
+def rebuild(skeleton: bytes, regions: bytes) -> bytes | None:
+    """The version whose regions `write_regions` wrote; None where they are damaged. Its hash is the caller's to check."""
+    try:
+        fields = msgspec.msgpack.decode(regions, type=list[tuple[int, bytes]])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    offset = 0
+    made = []
+    for distance, content in fields:
+        offset += distance
+        if distance < 0 or offset > len(skeleton):
+            return None
+        made.append(Region("", offset, content))
+    return merge(skeleton, made)

@@ -1,0 +1,1 @@
+"""What is read from pages: links, title, language, encoding, fingerprints."""

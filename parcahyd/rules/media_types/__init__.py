@@ -1,0 +1,1 @@
+"""What kind of document an answer is."""

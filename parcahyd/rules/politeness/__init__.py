@@ -1,0 +1,1 @@
+"""How often a site is asked, and what follows from an answer that is no document."""

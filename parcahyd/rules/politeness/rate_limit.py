@@ -1,0 +1,88 @@
+"""How close together requests may come: one gate per host and one per address (architecture, *Delay*), and a host's pace."""
+
+from __future__ import annotations
+
+from math import inf
+
+__all__ = ["Pace", "RateLimit"]
+
+
+class RateLimit:
+    """Lets requests through one at a time or several at once, never closer together than its delay.
+
+    With one connection the delay runs from the end of one answer to the start of the next request; with more, from start
+    to start. Times come from the caller's monotonic clock.
+    """
+
+    __slots__ = ("connections", "delay", "next_at", "under_way")
+
+    def __init__(self, delay: float, connections: int, not_before: float = 0.0) -> None:
+        self.delay = delay
+        self.connections = connections
+        self.next_at = not_before
+        self.under_way = 0
+
+    def opens_at(self) -> float:
+        """When the next request may start; infinity while as many as allowed are under way."""
+        return inf if self.under_way >= self.connections else self.next_at
+
+    def enter(self, now: float) -> None:
+        """A request starts. The caller has seen that the gate is open."""
+        self.under_way += 1
+        if self.connections > 1:
+            self.next_at = now + self.delay
+
+    def leave(self, now: float) -> None:
+        """A request has ended."""
+        self.under_way -= 1
+        if self.connections == 1:
+            self.next_at = now + self.delay
+
+    def hold(self, until: float) -> None:
+        """Nobody passes before then."""
+        self.next_at = max(self.next_at, until)
+
+    def set_delay(self, delay: float) -> None:
+        """From now on requests keep this distance, the next one included where it becomes longer."""
+        self.next_at += max(0.0, delay - self.delay)
+        self.delay = delay
+
+    def narrow(self, delay: float, connections: int) -> None:
+        """Somebody else passes here as well: the longer delay and the fewer connections count from now on."""
+        self.connections = min(self.connections, connections)
+        if delay > self.delay:
+            self.set_delay(delay)
+
+
+_NEWEST = 0.3
+"""What the last answer counts for in the mean of all; the rest fades away."""
+
+
+class Pace:
+    """The delay of one host: what is configured, what its robots.txt asks for, and longer while it answers slowly.
+
+    A server that takes longer to answer is busy or far away: the delay is `factor` times the mean time of its answers, up to
+    `longest`, where that is more. Where no delay is configured or asked for, answers do not bring one.
+    """
+
+    __slots__ = ("_factor", "_least", "_longest", "_mean", "delay", "follows")
+
+    def __init__(self, delay: float, factor: float, longest: float) -> None:
+        self.delay = delay
+        self._least = delay
+        self._factor = factor
+        self._longest = longest
+        self._mean = 0.0
+        self.follows = delay > 0.0 and factor > 0.0
+        """Whether the delay follows the time of answers."""
+
+    def ask_for(self, delay: float) -> None:
+        """robots.txt asks for a delay: never less than what is configured."""
+        self._least = max(self._least, delay)
+        self.delay = max(self.delay, self._least)
+        self.follows = self._least > 0.0 and self._factor > 0.0
+
+    def answered(self, seconds: float) -> None:
+        """An answer took so long."""
+        self._mean = seconds if not self._mean else self._mean + _NEWEST * (seconds - self._mean)
+        self.delay = max(self._least, min(self._longest, self._factor * self._mean))

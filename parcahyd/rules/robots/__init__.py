@@ -1,0 +1,1 @@
+"""What sites ask of robots: robots.txt, `X-Robots-Tag` and `<meta name=robots>`."""
