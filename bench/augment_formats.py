@@ -126,7 +126,7 @@ def _markers(chance: random.Random, number: int, is_xml: bool) -> tuple[bytes, b
 def survive_round_trip(made: Made) -> str:
     """What went wrong on the way through a table and back; empty where nothing did."""
     parted = part(made.document, is_xml=made.is_xml)
-    if parted.mistakes or tuple([region.id for region in parted.regions]) != tuple([span.id for span in made.spans]):
+    if parted.errors or tuple([region.id for region in parted.regions]) != tuple([span.id for span in made.spans]):
         return "regions"
     if [region.content for region in parted.regions] != [made.document[span.start : span.end] for span in made.spans]:
         return "contents"
@@ -212,7 +212,7 @@ def survive_damage(chance: random.Random) -> tuple[str, str]:
     )
     if not untouched or isinstance(answer, bytes):
         return kind, ""
-    return kind, "another document's" if answer is None else answer.fault.word
+    return kind, "another document's" if answer is None else answer.reason.word
 
 
 def _with_regions(chance: random.Random) -> Made:

@@ -24,20 +24,20 @@ from bench.augment_formats import damage, random_document
 from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.skeleton import merge, part
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import FromWorkerToUpdate
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import (
     Assignment,
     DueUrl,
-    Held,
     PageRecord,
-    Pair,
     RobotsFact,
     RobotsStatus,
+    SiteLease,
+    StoredVersion,
     TableFact,
     UnchangedRecord,
 )
+from parcahyd.core.states import State
 from parcahyd.formats.format_plugins import Expanders, Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.media_types.media_type import recognise
@@ -94,11 +94,11 @@ def _visit(url: DueUrl, document: DownloadResult, table: bytes | None) -> _Seen:
         emit=emit,
         processed=lambda _: None,
         slowed=lambda _: None,
-        misbehaved=complaints.append,
+        report_plugin_error=complaints.append,
         wake=lambda _: None,
         in_thread=lambda read, done: done(read(), None),
     )
-    pair = Pair(1, 1, "http", "site.example", 80, (url,), robots=_ROBOTS)
+    pair = SiteLease(1, 1, "http", "site.example", 80, (url,), robots=_ROBOTS)
     worker.accept([Assignment(pair, _ADDRESS, (_ADDRESS,), 1e12, 1)])
     while worker.open_visits:
         network.deliver()
@@ -135,7 +135,7 @@ def _make(chance: random.Random) -> _Made:
     return _Made(document, merge(parted.skeleton, changed), made.is_xml)
 
 
-def _held(record: PageRecord) -> Held:
+def _held(record: PageRecord) -> StoredVersion:
     """What storage gives to the next visit."""
     skeleton, regions, position = b"", [], 0
     for name, begin, end in record.regions:
@@ -145,7 +145,9 @@ def _held(record: PageRecord) -> Held:
     skeleton += record.body[position:]
     digest = sha256(record.body).digest()
     table = record.table or TableFact()
-    return Held(zlib.compress(skeleton), len(skeleton), digest, tuple(regions), table, record.media_type, record.charset)
+    return StoredVersion(
+        zlib.compress(skeleton), len(skeleton), digest, tuple(regions), table, record.media_type, record.charset
+    )
 
 
 def _stored(record: PageRecord) -> DueUrl:

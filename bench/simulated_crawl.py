@@ -21,8 +21,8 @@ from parcahyd.core.records import (
     DueUrl,
     ExternRecord,
     PageRecord,
-    Pair,
     RobotsFact,
+    SiteLease,
     SiteRecord,
     VisitOver,
 )
@@ -107,7 +107,7 @@ class _Simulation:
             emit=self._emit,
             processed=lambda _: None,
             slowed=lambda _: None,
-            misbehaved=self.mishaps.append,
+            report_plugin_error=self.mishaps.append,
             wake=self._wake,
             in_thread=self._in_thread,
         )
@@ -154,7 +154,7 @@ class _Simulation:
         self._visits += 1
         address = f"192.0.{2 + site.number // 250}.{1 + site.number % 250}"
         urls = tuple(DueUrl(key_of(path), path, depth, seed=not depth) for path, depth in site.waiting.items())
-        pair = Pair(
+        pair = SiteLease(
             self._visits,
             site.number,
             "http",

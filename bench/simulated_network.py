@@ -14,7 +14,7 @@ from math import inf
 from urllib.parse import urlsplit
 
 from bench.augmented_web import Web
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 
 __all__ = ["Line", "SimulatedClock", "SimulatedNetwork"]
 
@@ -150,6 +150,6 @@ class SimulatedNetwork:
             return DownloadResult(404, (), b"", request.address)
         self.bytes += _HEADER_BYTES + len(body)
         if len(body) > request.max_bytes:
-            return DownloadResult(fault=DownloadFault.SIZE, peer=request.address)
+            return DownloadResult(failure=DownloadFailure.SIZE, peer=request.address)
         headers = (("Content-Type", _TYPES.get(ending, "")), ("Content-Length", str(len(body))))
         return DownloadResult(200, headers, body, request.address)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.records import ExternRecord, PageRecord, Pair, VisitOver
+from parcahyd.core.records import ExternRecord, PageRecord, SiteLease, VisitOver
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.store import Store
@@ -98,7 +98,7 @@ def fill(folder: Path, number: int, batch: int) -> Cost:
     return Cost(1e6 * documents / number, 1e6 * extern / number, file.stat().st_size // number)
 
 
-def _pages(pair: Pair, number: int) -> list[PackedPage]:
+def _pages(pair: SiteLease, number: int) -> list[PackedPage]:
     """A site whose pages are found breadth first; a document has 8 kB on average, and its table of links 0.7 kB."""
     dice = random.Random(1)
     found = [_path(dice, 0)]
@@ -118,7 +118,7 @@ def _path(dice: random.Random, number: int) -> str:
 
 
 def _page(
-    pair: Pair, dice: random.Random, path: str, depth: int, internal: tuple[str, ...], external: tuple[str, ...], at: float
+    pair: SiteLease, dice: random.Random, path: str, depth: int, internal: tuple[str, ...], external: tuple[str, ...], at: float
 ) -> PackedPage:
     packed = dice.randbytes(int(dice.lognormvariate(math.log(5_600), 0.85)))
     record = PageRecord(

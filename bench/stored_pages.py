@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.changing_pages import ChangingPages, Visits
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.records import DueUrl, PageRecord, Pair, UnchangedRecord, VisitOver
+from parcahyd.core.records import DueUrl, PageRecord, SiteLease, UnchangedRecord, VisitOver
 from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.packing import compressor, pack
 from parcahyd.storage.store import Store
@@ -33,7 +33,7 @@ def scheduled_by_store(pages: ChangingPages, work: WorkConf, url: str) -> Visits
 
 
 def _answer(
-    pages: ChangingPages, visits: list[list[float]], pair: Pair, due: DueUrl, now: float
+    pages: ChangingPages, visits: list[list[float]], pair: SiteLease, due: DueUrl, now: float
 ) -> PackedPage | UnchangedRecord:
     page, at = int(due.path[1:]), now - _EPOCH
     times = visits[page]

@@ -33,11 +33,11 @@ from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.core.errors import (
     ConfigurationError,
     CrawlBusy,
-    DatabaseMistake,
+    DatabaseUnusable,
     ParcahydError,
     PluginError,
-    RunFailed,
-    UserMistake,
+    RunFailure,
+    UserError,
 )
 from parcahyd.core.progress import NullObserver, Observer, Progress, RunSummary
 from parcahyd.core.version import __version__
@@ -49,16 +49,16 @@ __all__ = [
     "Configuration",
     "ConfigurationError",
     "CrawlBusy",
-    "DatabaseMistake",
+    "DatabaseUnusable",
     "HostRule",
     "MapConf",
     "Observer",
     "ParcahydError",
     "PluginError",
     "Progress",
-    "RunFailed",
+    "RunFailure",
     "RunSummary",
-    "UserMistake",
+    "UserError",
     "WorkConf",
     "__version__",
     "crawl",
@@ -74,7 +74,7 @@ def crawl(
 
     It starts processes of its own and is called from the main thread, where it handles SIGINT and SIGTERM while it runs.
     `observer` gets a snapshot twice a second and a summary at the end. Returns the exit code: 0 when done, 130 when
-    interrupted. Raises UserMistake for what the user can put right and RunFailed when the crawl cannot go on.
+    interrupted. Raises UserError for what the user can put right and RunFailure when the crawl cannot go on.
     """
     from parcahyd.topology import crawl as run  # Heavy: see above.
 
@@ -85,7 +85,7 @@ def open_reports(configuration: Configuration) -> Reports:
     """What is stored in the database of this configuration, to be used in a `with` block; a crawl may run meanwhile.
 
     `status`, `urls`, `document` and `story` answer what the commands `status`, `urls`, `show` and `explain` ask. Raises
-    DatabaseMistake where no crawl is stored.
+    DatabaseUnusable where no crawl is stored.
     """
     from parcahyd.storage.reports import Reports  # Heavy: see above.
 

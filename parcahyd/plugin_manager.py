@@ -20,7 +20,7 @@ from parcahyd import builtin_plugins
 from parcahyd.config.checking import nearest
 from parcahyd.config.schema import Configuration, WorkConf
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
-from parcahyd.core.errors import PluginError, PluginNotFound, UserMistake, error_line
+from parcahyd.core.errors import PluginError, PluginNotFound, UserError, error_line
 from parcahyd.core.ports import Downloader, Order, Resolver
 from parcahyd.formats.format_plugins import Expanders, Recognise, Summarizers, recognizer_of
 from parcahyd.hookspecs import PROJECT, HookSpecs
@@ -234,7 +234,7 @@ class PluginManager:
     def _made(self, hook: str, protocol: type, name: str, offer: _Offer, *arguments: object) -> Any:
         try:
             made = offer.factory(*arguments)
-        except UserMistake:
+        except UserError:
             raise
         except Exception as error:
             # A built-in plugin that fails is a bug of this program, which is reported with its traceback.

@@ -3,12 +3,12 @@
 - `hookimpl` marks the functions that offer something; `parcahyd/hookspecs.py` lists the hooks.
 - The ports say what each kind of plugin does: `Resolver`, `Downloader`, `Order`, `Recognizer`, `Summarizer`, `Expander`.
 - `MapConf` and `WorkConf` are the configurations that factories get.
-- Resolvers return a `Resolution`, or raise `ResolutionFailed` with a `Reason`. `AnswerCache` remembers answers.
-- Downloaders get a `DownloadRequest` and give a `DownloadResult`, with a `DownloadFault` where the transfer failed.
+- Resolvers return a `Resolution`, or raise `ResolutionFailure` with a `Reason`. `AnswerCache` remembers answers.
+- Downloaders get a `DownloadRequest` and give a `DownloadResult`, with a `DownloadFailure` where the transfer failed.
   `ThreadedDownloader` is the base class of those that block.
 - Summarizers return a `Summary` within the `MAX_` bounds; `decode`, `one_line` and `Joiner` help. Expanders yield `Member`s,
   with a word of `Skipped` for those that are no documents.
-- A factory raises `UserMistake` for what the user of the plugin can put right, such as a missing library.
+- A factory raises `UserError` for what the user of the plugin can put right, such as a missing library.
 
 The checks for tests of plugins are in `parcahyd.testing`. A test holds the list of names.
 
@@ -34,12 +34,11 @@ from parcahyd.core.documents import (
     Summarizer,
     Summary,
 )
-from parcahyd.core.errors import ResolutionFailed, UserMistake
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure, UserError
 from parcahyd.core.ports import (
     GENERAL,
     Downloader,
-    DownloadFault,
+    DownloadFailure,
     DownloadRequest,
     DownloadResult,
     Order,
@@ -47,6 +46,7 @@ from parcahyd.core.ports import (
     Resolution,
     Resolver,
 )
+from parcahyd.core.states import Reason
 from parcahyd.hookspecs import hookimpl
 from parcahyd.net.answer_cache import AnswerCache
 from parcahyd.net.threaded_downloader import ThreadedDownloader
@@ -65,7 +65,7 @@ __all__ = [
     "MAX_TITLE",
     "MAX_WORD",
     "AnswerCache",
-    "DownloadFault",
+    "DownloadFailure",
     "DownloadRequest",
     "DownloadResult",
     "Downloader",
@@ -78,13 +78,13 @@ __all__ = [
     "Recognizer",
     "RequestOptions",
     "Resolution",
-    "ResolutionFailed",
+    "ResolutionFailure",
     "Resolver",
     "Skipped",
     "Summarizer",
     "Summary",
     "ThreadedDownloader",
-    "UserMistake",
+    "UserError",
     "WorkConf",
     "decode",
     "hookimpl",

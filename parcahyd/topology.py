@@ -38,7 +38,7 @@ from parcahyd.core.messages import (
 )
 from parcahyd.core.ports import Downloader
 from parcahyd.core.progress import Observer
-from parcahyd.core.records import Assignment, ResolvedPair, SiteAddresses
+from parcahyd.core.records import Assignment, ResolvedLease, SiteAddresses
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.document_buffer import DocumentBuffer
@@ -86,7 +86,7 @@ class UpdateBoxes(msgspec.Struct, frozen=True):
 
 
 def crawl(configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
-    """Run a crawl to its end; returns the exit code. Raises UserMistake and RunFailed."""
+    """Run a crawl to its end; returns the exit code. Raises UserError and RunFailure."""
     from parcahyd.processes.coordinator import Coordinator
 
     return Coordinator(configuration, seeds, forever, observer, join_coordinator).run()
@@ -115,7 +115,7 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
     database.on(Leases, url_dispatcher.leases)
 
     # URL Mapper -> Resolved URL Queue, one pair at a time; addresses -> Database; hosts without an address -> BadURLQ
-    def delivered(resolved: ResolvedPair) -> None:
+    def delivered(resolved: ResolvedLease) -> None:
         mapping_manager.delivered()
         pair = resolved.pair
         if resolved.reason:
@@ -205,7 +205,7 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         # Crawl Worker -> Crawl Manager
         processed=host.coordinator.send,
         slowed=host.coordinator.send,
-        misbehaved=host.send_notice,
+        report_plugin_error=host.send_notice,
         wake=host.wake,
         in_thread=host.run_in_thread,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from urllib.parse import urlsplit
 
-from parcahyd.plugins import DownloadFault, DownloadRequest, DownloadResult, ThreadedDownloader, WorkConf, hookimpl
+from parcahyd.plugins import DownloadFailure, DownloadRequest, DownloadResult, ThreadedDownloader, WorkConf, hookimpl
 
 __all__ = ["PlainHttp", "parcahyd_downloaders"]
 
@@ -25,18 +25,18 @@ class PlainHttp(ThreadedDownloader):
         try:
             connection.connect()
         except OSError as error:
-            fault = DownloadFault.TIMEOUT if isinstance(error, TimeoutError) else DownloadFault.CONNECT
-            return DownloadResult(fault=fault, detail=str(error))
+            fault = DownloadFailure.TIMEOUT if isinstance(error, TimeoutError) else DownloadFailure.CONNECT
+            return DownloadResult(failure=fault, detail=str(error))
         peer: str = connection.sock.getpeername()[0]
         connection.sock.settimeout(self.conf.TimeoutIdle)
         try:
             return self._exchange(connection, request, peer)
         except TimeoutError as error:
-            return DownloadResult(peer=peer, fault=DownloadFault.TIMEOUT, detail=str(error))
+            return DownloadResult(peer=peer, failure=DownloadFailure.TIMEOUT, detail=str(error))
         except OSError as error:
-            return DownloadResult(peer=peer, fault=DownloadFault.RESET, detail=str(error))
+            return DownloadResult(peer=peer, failure=DownloadFailure.RESET, detail=str(error))
         except HTTPException as error:
-            return DownloadResult(peer=peer, fault=DownloadFault.PROTOCOL, detail=repr(error))
+            return DownloadResult(peer=peer, failure=DownloadFailure.PROTOCOL, detail=repr(error))
         finally:
             connection.close()
 
@@ -53,11 +53,11 @@ class PlainHttp(ThreadedDownloader):
         try:
             body = _read(response, request.max_bytes + 1)
         except IncompleteRead as error:
-            return DownloadResult(peer=peer, fault=DownloadFault.TRUNCATED, detail=repr(error))
+            return DownloadResult(peer=peer, failure=DownloadFailure.TRUNCATED, detail=repr(error))
         if len(body) > request.max_bytes:
-            return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail="larger than allowed")
+            return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail="larger than allowed")
         if response.getheader("Content-Encoding", "identity") != "identity":
-            return DownloadResult(peer=peer, fault=DownloadFault.CONTENT_CODING, detail="none was asked for")
+            return DownloadResult(peer=peer, failure=DownloadFailure.CONTENT_CODING, detail="none was asked for")
         return DownloadResult(response.status, response.getheaders(), body, peer)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from parcahyd.plugins import MapConf, Reason, Resolution, ResolutionFailed, hookimpl
+from parcahyd.plugins import MapConf, Reason, Resolution, ResolutionFailure, hookimpl
 
 __all__ = ["TABLE", "WildcardTable", "parcahyd_resolvers"]
 
@@ -33,7 +33,7 @@ class WildcardTable:
             _, _, ending = ending.partition(".")
             if f"*.{ending}" in TABLE:
                 return Resolution(TABLE[f"*.{ending}"], self._ttl)
-        raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host} is not in the table of {__file__}")
+        raise ResolutionFailure(Reason.DNS_NO_NAME, f"{host} is not in the table of {__file__}")
 
     def close(self) -> None:
         """Nothing is held open."""

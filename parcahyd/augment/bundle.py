@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.tol import Tol, TolReader
 
 __all__ = ["BundleReader", "read_bundle", "write_bundle"]
@@ -45,14 +45,14 @@ class BundleReader:
     def _feed(self, piece: bytes) -> Iterator[Tol]:
         self._bytes += len(piece)
         if self._bytes > self._limits.bundle_bytes:
-            self._refuse(Refusal(Fault.TOO_LARGE))
+            self._refuse(Refusal(RefusalReason.TOO_LARGE))
         while piece and self.refusal is None:
             reader = self._reader = self._reader or TolReader(self._limits)
             before = reader.lines
             reader.feed(piece)
             self._lines += reader.lines - before
             if self._lines > self._limits.bundle_lines:
-                self._refuse(Refusal(Fault.TOO_MANY_LINES))
+                self._refuse(Refusal(RefusalReason.TOO_MANY_LINES))
             elif reader.refusal is not None:
                 self._refuse(reader.refusal)
             elif not reader.has_ended:
@@ -72,7 +72,7 @@ def read_bundle(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Tol]
     tables = list(reader.feed(data))
     last = reader.finish()
     if isinstance(last, Tol):
-        return [*tables, last], Refusal(Fault.END, "cut")
+        return [*tables, last], Refusal(RefusalReason.END, "cut")
     return tables, last
 
 
@@ -80,7 +80,7 @@ def write_bundle(tables: Iterable[bytes], limits: Limits = DEFAULT_LIMITS) -> by
     """Written tables of links one after another; refused where a reader with these limits would refuse."""
     bundle = b"".join(tables)
     if len(bundle) > limits.bundle_bytes:
-        return Refusal(Fault.TOO_LARGE, f"{len(bundle):,} bytes")
+        return Refusal(RefusalReason.TOO_LARGE, f"{len(bundle):,} bytes")
     if bundle.count(b"\n") > limits.bundle_lines:
-        return Refusal(Fault.TOO_MANY_LINES)
+        return Refusal(RefusalReason.TOO_MANY_LINES)
     return bundle

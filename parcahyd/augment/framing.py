@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from parcahyd.augment.limits import DEFAULT_LIMITS, MAX_HEADER_BYTES, MAX_HEADERS, Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 
 __all__ = [
     "ESCAPE",
@@ -92,14 +92,14 @@ class Frame:
     def finish(self) -> Refusal | None:
         """Nothing more comes: why the table is not whole, if so. What stands in `rest` is for the caller to judge."""
         if self.refusal is None and not self.has_ended:
-            self._refuse(Fault.END if self._size else Fault.NO_TABLE, "cut")
+            self._refuse(RefusalReason.END if self._size else RefusalReason.NO_TABLE, "cut")
         return self.refusal
 
-    def refuse(self, fault: Fault, detail: str = "") -> None:
+    def refuse(self, fault: RefusalReason, detail: str = "") -> None:
         """Says for the reader of the lines what is wrong with them."""
         self._refuse(fault, detail)
 
-    def _refuse(self, fault: Fault, detail: str = "") -> bytes:
+    def _refuse(self, fault: RefusalReason, detail: str = "") -> bytes:
         if self.refusal is None:
             self.refusal = Refusal(fault, detail)
         self._buffer.clear()
@@ -114,10 +114,10 @@ class Frame:
             return self._size + waiting > self._limits.table_bytes
         return self._size + waiting > min(MAX_HEADER_BYTES, self._limits.table_bytes)
 
-    def _excess(self) -> tuple[Fault, str]:
+    def _excess(self) -> tuple[RefusalReason, str]:
         if self._stage == _FIRST:
-            return Fault.NO_TABLE, ""
-        return Fault.TOO_LARGE, "" if self.has_headers else "headers"
+            return RefusalReason.NO_TABLE, ""
+        return RefusalReason.TOO_LARGE, "" if self.has_headers else "headers"
 
     def _take(self, end: int) -> bytes:
         """Removes the first `end` bytes of the buffer."""
@@ -130,27 +130,27 @@ class Frame:
         """Whole lines, each ended by LF; nothing where they are no text."""
         if self._crlf:
             if lines.count(b"\r\n") != lines.count(b"\n"):
-                return self._refuse(Fault.TEXT, "line ends")
+                return self._refuse(RefusalReason.TEXT, "line ends")
             lines = lines.replace(b"\r\n", b"\n")
         if _NO_TEXT.search(lines):
-            return self._refuse(Fault.TEXT, "control bytes")
+            return self._refuse(RefusalReason.TEXT, "control bytes")
         try:
             lines.decode()
         except UnicodeDecodeError:
-            return self._refuse(Fault.TEXT, "not UTF-8")
+            return self._refuse(RefusalReason.TEXT, "not UTF-8")
         return lines
 
     def _read_first_line(self) -> bytes:
         end = self._buffer.find(b"\n", 0, _LONGEST_FIRST_LINE) + 1
         if not end:
-            return self._refuse(Fault.NO_TABLE) if self._has_excess() else b""
+            return self._refuse(RefusalReason.NO_TABLE) if self._has_excess() else b""
         line = self._take(end)[:-1]
         self._crlf = line.endswith(b"\r")
         first = _FIRST_LINE.fullmatch(line.removesuffix(b"\r"))
         if first is None or first[1] != self._magic:
-            return self._refuse(Fault.NO_TABLE)
+            return self._refuse(RefusalReason.NO_TABLE)
         if first[2] != b"1":
-            return self._refuse(Fault.VERSION)
+            return self._refuse(RefusalReason.VERSION)
         self._stage = _HEADERS
         return self._read_headers()
 
@@ -158,7 +158,7 @@ class Frame:
         """Line by line, so that a file that is no table of ours is known as such at once."""
         while end := self._buffer.find(b"\n") + 1:
             if self._size + end > min(MAX_HEADER_BYTES, self._limits.table_bytes):
-                return self._refuse(Fault.TOO_LARGE, "headers")
+                return self._refuse(RefusalReason.TOO_LARGE, "headers")
             line = self._plain(self._take(end))
             if line == b"\n":
                 self._stage = _BODY
@@ -171,18 +171,18 @@ class Frame:
         self._header_lines += 1
         header = _HEADER.fullmatch(line)
         if header is None or self._header_lines > MAX_HEADERS or header[1] in self.headers:
-            self._refuse(Fault.HEADER, f"line {self._header_lines + 1}")
+            self._refuse(RefusalReason.HEADER, f"line {self._header_lines + 1}")
         elif header[1] in self._known:
             self.headers[header[1]] = header[2]
         elif header[1].startswith("!"):
-            self._refuse(Fault.DEMAND, f"line {self._header_lines + 1}")
+            self._refuse(RefusalReason.DEMAND, f"line {self._header_lines + 1}")
         return self.refusal is None
 
     def _read_body(self) -> bytes:
         last = _END.search(self._buffer)
         end = last.end() if last else self._buffer.rfind(b"\n") + 1
         if self._size + (end if last else len(self._buffer)) > self._limits.table_bytes:
-            return self._refuse(Fault.TOO_LARGE)
+            return self._refuse(RefusalReason.TOO_LARGE)
         announced = int(last[1]) if last else -1
         block = self._plain(self._take(end))
         if block.startswith(b"#") or b"\n#" in block:
@@ -191,7 +191,7 @@ class Frame:
             block = block[: block.rindex(b"end ")]
         self.lines += block.count(b"\n")
         if self.lines > self._limits.body_lines:
-            return self._refuse(Fault.TOO_MANY_LINES)
+            return self._refuse(RefusalReason.TOO_MANY_LINES)
         if self.refusal is None and announced >= 0:
             self._end(announced)
         return block
@@ -201,10 +201,10 @@ class Frame:
         self._buffer.clear()
         self._stage = _ENDED
         if announced != self.lines:
-            self._refuse(Fault.END, "count")
+            self._refuse(RefusalReason.END, "count")
 
     def _read_nothing(self) -> bytes:
-        return self._refuse(Fault.END, "more follows")
+        return self._refuse(RefusalReason.END, "more follows")
 
 
 _STEPS = (Frame._read_first_line, Frame._read_headers, Frame._read_body, Frame._read_nothing)
@@ -215,14 +215,14 @@ def framed(magic: str, headers: Iterable[tuple[str, str]], body: bytes, limits: 
     lines = [f"{name}: {value}" for name, value in headers]
     for line in lines:
         if _HEADER.fullmatch(line) is None or not _is_utf8(line):
-            return Refusal(Fault.HEADER, line.partition(":")[0])
+            return Refusal(RefusalReason.HEADER, line.partition(":")[0])
     head = "\n".join([f"{magic}/1", *lines, "", ""]).encode()
     count = body.count(b"\n")
     if count > limits.body_lines:
-        return Refusal(Fault.TOO_MANY_LINES, f"{count:,}")
+        return Refusal(RefusalReason.TOO_MANY_LINES, f"{count:,}")
     table = b"%b%bend %d\n" % (head, body, count)
     if len(table) > limits.table_bytes or len(head) > MAX_HEADER_BYTES:
-        return Refusal(Fault.TOO_LARGE, f"{len(table):,} bytes")
+        return Refusal(RefusalReason.TOO_LARGE, f"{len(table):,} bytes")
     return table
 
 

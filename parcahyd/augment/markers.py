@@ -18,9 +18,9 @@ import pcre2
 from parcahyd.augment.marker_tokens import TokenReader
 from parcahyd.augment.tvi import REGION_ID
 
-__all__ = ["MAX_MISTAKES", "Marked", "Mistake", "Span", "find_regions", "may_have_markers"]
+__all__ = ["MAX_MARKER_ERRORS", "Marked", "MarkerError", "Span", "find_regions", "may_have_markers"]
 
-MAX_MISTAKES = 100
+MAX_MARKER_ERRORS = 100
 """Mistakes of one document that are told; those after are not."""
 
 _IS_ID = re.compile(REGION_ID)
@@ -50,7 +50,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Mistake(NamedTuple):
+class MarkerError(NamedTuple):
     """What the author should put right, and where it stands; line and column count from 1, the column in characters."""
 
     line: int
@@ -62,7 +62,7 @@ class Marked(NamedTuple):
     """The outermost regions of a document, in order; none where there are mistakes."""
 
     spans: tuple[Span, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
+    errors: tuple[MarkerError, ...] = ()
 
 
 def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") -> Marked:
@@ -85,9 +85,9 @@ def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") ->
         else:
             markers.start_tag(token.name, token.is_self_closed and is_xml)
     markers.unclosed()
-    if markers.mistakes:
-        places = sorted(markers.mistakes)[:MAX_MISTAKES]
-        return Marked((), tuple([Mistake(*_line_and_column(document, at), sentence) for at, sentence in places]))
+    if markers.errors:
+        places = sorted(markers.errors)[:MAX_MARKER_ERRORS]
+        return Marked((), tuple([MarkerError(*_line_and_column(document, at), sentence) for at, sentence in places]))
     return Marked(tuple(markers.spans))
 
 
@@ -128,7 +128,7 @@ class _Markers:
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
-        self.mistakes: list[tuple[int, str]] = []
+        self.errors: list[tuple[int, str]] = []
         self._stack: list[_Open] = []
         self._ids: set[str] = set()
         self.levels: dict[bytes, int] = {}
@@ -138,7 +138,7 @@ class _Markers:
 
     def marked_tag(self, name: bytes, identity: str, at: int, end: int, is_empty: bool) -> None:
         if is_empty:
-            self.mistakes.append((at, "this element has no end tag, so it cannot hold a region"))
+            self.errors.append((at, "this element has no end tag, so it cannot hold a region"))
             return
         if not self._take_id(identity, at):
             self.start_tag(name, is_empty)
@@ -163,7 +163,7 @@ class _Markers:
 
     def comment(self, identity: str | None, is_end: bool, at: int, end: int) -> None:
         if identity is None:
-            self.mistakes.append((at, "this comment names no region: letters, digits and . _ : - are needed"))
+            self.errors.append((at, "this comment names no region: letters, digits and . _ : - are needed"))
         elif not is_end:
             if self._take_id(identity, at):
                 region = self._comments[identity] = _Open(identity, at, end, b"", 0)
@@ -171,17 +171,17 @@ class _Markers:
         elif identity in self._comments:
             self._close(self._comments[identity], at)
         else:
-            self.mistakes.append((at, f"here a region {identity!r} ends that is not open"))
+            self.errors.append((at, f"here a region {identity!r} ends that is not open"))
 
     def unclosed(self) -> None:
         """The document is over."""
-        self.mistakes += [(region.at, f"region {region.id!r} does not end") for region in self._stack]
+        self.errors += [(region.at, f"region {region.id!r} does not end") for region in self._stack]
 
     def _take_id(self, identity: str, at: int) -> bool:
         if _IS_ID.fullmatch(identity) is None:
-            self.mistakes.append((at, "the ID is not 1 to 64 letters, digits and . _ : - that begin with a letter or digit"))
+            self.errors.append((at, "the ID is not 1 to 64 letters, digits and . _ : - that begin with a letter or digit"))
         elif identity in self._ids:
-            self.mistakes.append((at, f"region {identity!r} is there a second time"))
+            self.errors.append((at, f"region {identity!r} is there a second time"))
         else:
             self._ids.add(identity)
             return True
@@ -189,7 +189,7 @@ class _Markers:
 
     def _close(self, region: _Open, at: int) -> None:
         while (inner := self._stack.pop()) is not region:
-            self.mistakes.append((inner.at, f"region {inner.id!r} begins within region {region.id!r} and does not end in it"))
+            self.errors.append((inner.at, f"region {inner.id!r} begins within region {region.id!r} and does not end in it"))
             self._forget(inner)
         self._forget(region)
         if not self._stack:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Consequence", "Fault", "Refusal"]
+__all__ = ["Consequence", "Refusal", "RefusalReason"]
 
 
 class Consequence(Enum):
@@ -16,7 +16,7 @@ class Consequence(Enum):
     STRIKE = "the file is discarded, the document itself is asked for, and the host has one strike more"
 
 
-class Fault(Enum):
+class RefusalReason(Enum):
     """What can be wrong, by a word for machines; each has a sentence for people and a consequence."""
 
     NO_TABLE = ("no-table", "The first line is not that of a table.", Consequence.ABSENT)
@@ -46,9 +46,9 @@ class Fault(Enum):
 class Refusal(NamedTuple):
     """A fault, and where it was found."""
 
-    fault: Fault
+    reason: RefusalReason
     detail: str = ""
     """Our own words: a line's number, a header's name; never text of a stranger."""
 
     def __str__(self) -> str:
-        return f"{self.fault.sentence} ({self.detail})" if self.detail else self.fault.sentence
+        return f"{self.reason.sentence} ({self.detail})" if self.detail else self.reason.sentence

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.sidecars import INDEX, STEM, expand, is_template, template_for
 from parcahyd.rules.urls.canonical_url import Joiner, canonical, split
 
@@ -93,7 +93,7 @@ def read_declaration(text: str) -> Declaration | Refusal:
     """
     version, *fields = [part.strip() for part in text[:_LONGEST].split(";")]
     if version != "1":
-        return Refusal(Fault.VERSION if version.isdigit() else Fault.DECLARATION)
+        return Refusal(RefusalReason.VERSION if version.isdigit() else RefusalReason.DECLARATION)
     said: dict[str, str] = {}
     for field in fields:
         key, _, value = field.partition("=")
@@ -122,7 +122,7 @@ def write_declaration(declaration: Declaration) -> str | Refusal:
     text = "; ".join(["1", *fields])
     again = read_declaration(text)
     if isinstance(again, Refusal) or again != msgspec.structs.replace(declaration, within="/"):
-        return Refusal(Fault.DECLARATION)
+        return Refusal(RefusalReason.DECLARATION)
     return text
 
 
@@ -178,11 +178,11 @@ def _disorder(declaration: Declaration) -> Refusal | None:
     paths = [path for path in (declaration.scope, declaration.bundle) if path]
     templates = [template for template in (declaration.tol, declaration.tvi) if template]
     if not declaration.scope or not all(map(_is_plain_path, paths)):
-        return Refusal(Fault.DECLARATION, "scope or bundle")
+        return Refusal(RefusalReason.DECLARATION, "scope or bundle")
     if not all(map(is_template, templates)) or ";" in declaration.tol + declaration.tvi:
-        return Refusal(Fault.DECLARATION, "tol or tvi")
+        return Refusal(RefusalReason.DECLARATION, "tol or tvi")
     if _INDEX.fullmatch(declaration.index) is None or declaration.index in (".", ".."):
-        return Refusal(Fault.DECLARATION, "index")
+        return Refusal(RefusalReason.DECLARATION, "index")
     return None
 
 

@@ -15,8 +15,8 @@ import msgspec
 
 from parcahyd.augment.differences import differences
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.markers import Mistake, Span, find_regions
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.markers import MarkerError, Span, find_regions
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
 
 __all__ = [
@@ -40,7 +40,7 @@ class Parted(NamedTuple):
 
     skeleton: bytes
     regions: tuple[Region, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
+    errors: tuple[MarkerError, ...] = ()
     """What is wrong with the markers; the skeleton is then the whole document."""
 
     @property
@@ -53,7 +53,7 @@ def part(document: bytes, *, is_xml: bool = False, charset: str = "") -> Parted:
     """A document parted by its markers; without regions the skeleton is the document."""
     marked = find_regions(document, is_xml=is_xml, charset=charset)
     if not marked.spans:
-        return Parted(document, (), marked.mistakes)
+        return Parted(document, (), marked.errors)
     return part_by_spans(document, marked.spans)
 
 
@@ -89,12 +89,12 @@ def refreshed(skeleton: bytes, tvi: Tvi, places: Sequence[tuple[str, int]] | Non
     too, and a table that calls a region by another name is refused.
     """
     if len(skeleton) != tvi.base_length or sha256(skeleton).digest() != tvi.base_hash:
-        return Refusal(Fault.BASE)
+        return Refusal(RefusalReason.BASE)
     if places is not None and tuple(places) != tuple([(region.id, region.offset) for region in tvi.regions]):
-        return Refusal(Fault.REGIONS, "not those that are held")
+        return Refusal(RefusalReason.REGIONS, "not those that are held")
     document = merge(skeleton, tvi.regions)
     if len(document) != tvi.length or sha256(document).digest() != tvi.hash:
-        return Refusal(Fault.HASH, "of the whole")
+        return Refusal(RefusalReason.HASH, "of the whole")
     return document
 
 
@@ -121,12 +121,12 @@ def first_visit(document: bytes, tvi: Tvi, *, is_xml: bool = False, charset: str
     if len(document) == tvi.length and sha256(document).digest() == tvi.hash:
         return _cut(document, tvi)
     parted = part(document, is_xml=is_xml, charset=charset)
-    if parted.mistakes:
-        return Refusal(Fault.MARKERS)
+    if parted.errors:
+        return Refusal(RefusalReason.MARKERS)
     if len(parted.skeleton) != tvi.base_length or sha256(parted.skeleton).digest() != tvi.base_hash:
-        return Refusal(Fault.BASE)
+        return Refusal(RefusalReason.BASE)
     if parted.places != tuple([(region.id, region.offset) for region in tvi.regions]):
-        return Refusal(Fault.REGIONS, "not those of the document")
+        return Refusal(RefusalReason.REGIONS, "not those of the document")
     return parted
 
 
@@ -139,7 +139,7 @@ def _cut(document: bytes, tvi: Tvi) -> Parted | Refusal:
         spans.append(Span(region.id, start, start + len(region.content)))
     parted = part_by_spans(document, spans)
     if parted.regions != tvi.regions or sha256(parted.skeleton).digest() != tvi.base_hash:
-        return Refusal(Fault.REGIONS, "not those of the document")
+        return Refusal(RefusalReason.REGIONS, "not those of the document")
     return parted
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from parcahyd.augment.framing import ESCAPE, Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.rules.html.fingerprints import df_text
 
 __all__ = [
@@ -162,7 +162,7 @@ class TolReader:
         if self.head is None and frame.has_headers and not isinstance(head := _head(frame.headers, self._limits), Refusal):
             self.head = head
         if self.head is None and frame.has_headers:
-            frame.refuse(Fault.HEADER, "Document, Hash or another is missing or wrong")
+            frame.refuse(RefusalReason.HEADER, "Document, Hash or another is missing or wrong")
         if frame.refusal is not None or not block:
             return b""
         fault = _wrong(block, self._limits)
@@ -175,7 +175,7 @@ class TolReader:
     def finish(self) -> Tol | Refusal:
         """The table; not complete where it is only cut, a refusal where it is wrong."""
         if self._frame.has_ended and self.rest:
-            return Refusal(Fault.END, "more follows")
+            return Refusal(RefusalReason.END, "more follows")
         return self.so_far()
 
     def so_far(self) -> Tol | Refusal:
@@ -183,7 +183,7 @@ class TolReader:
         refusal = self._frame.refusal
         if refusal is None and self.head is not None:
             return Tol(self.head, b"".join(self._blocks), self._frame.has_ended)
-        return refusal or self._frame.finish() or Refusal(Fault.HEADER)
+        return refusal or self._frame.finish() or Refusal(RefusalReason.HEADER)
 
 
 def read_tol(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Tol | Refusal:
@@ -241,11 +241,11 @@ def _head(headers: dict[str, str], limits: Limits) -> TolHead | Refusal:
     df = headers.get("DF")
     for name in ("Document", "TVI", "Base"):
         if (name in headers or name == "Document") and not is_reference(headers.get(name, ""), limits):
-            return Refusal(Fault.HEADER, name)
+            return Refusal(RefusalReason.HEADER, name)
     if digest is None or (base_hash is None and "Base-Hash" in headers):
-        return Refusal(Fault.HEADER, "Hash")
+        return Refusal(RefusalReason.HEADER, "Hash")
     if (length is None and "Length" in headers) or (df is not None and not _DF.fullmatch(df)):
-        return Refusal(Fault.HEADER, "Length or DF")
+        return Refusal(RefusalReason.HEADER, "Length or DF")
     return TolHead(
         headers["Document"],
         digest,
@@ -256,12 +256,12 @@ def _head(headers: dict[str, str], limits: Limits) -> TolHead | Refusal:
     )
 
 
-def _wrong(block: bytes, limits: Limits) -> Fault | None:
+def _wrong(block: bytes, limits: Limits) -> RefusalReason | None:
     """What is wrong with lines of a body: all of them are looked at in one go."""
     if not _LINES.fullmatch(block):
-        return Fault.ESCAPE if any(map(_STRAY_BACKSLASH.match, block.split(b"\n"))) else Fault.FIELD
+        return RefusalReason.ESCAPE if any(map(_STRAY_BACKSLASH.match, block.split(b"\n"))) else RefusalReason.FIELD
     if len(block) > limits.reference and _too_long(limits.reference).search(block):
-        return Fault.TOO_LARGE
+        return RefusalReason.TOO_LARGE
     return None
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from parcahyd.augment.framing import Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
 from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 
 __all__ = ["REGION_ID", "Region", "Tvi", "TviReader", "read_tvi", "write_tvi"]
 
@@ -76,7 +76,7 @@ class TviReader:
         if refusal is not None:
             return refusal
         if self._frame.rest:
-            return Refusal(Fault.END, "more follows")
+            return Refusal(RefusalReason.END, "more follows")
         regions = _read_regions(b"".join(self._lines))
         return regions if isinstance(regions, Refusal) else _table(self._frame.headers, regions, self._limits)
 
@@ -106,9 +106,9 @@ def write_tvi(tvi: Tvi, limits: Limits = DEFAULT_LIMITS) -> bytes | Refusal:
     )
     headers += [(name, value) for name, value in optional if value]
     if any(read_hash(value) is None for name, value in headers if name.endswith("Hash")):
-        return Refusal(Fault.HEADER, "Hash")
+        return Refusal(RefusalReason.HEADER, "Hash")
     if any(read_number(value) is None for name, value in headers if name.endswith(("Length", "Refresh"))):
-        return Refusal(Fault.HEADER, "Length")
+        return Refusal(RefusalReason.HEADER, "Length")
     return framed("TVI", headers, b"".join(map(_line, tvi.regions)), limits)
 
 
@@ -122,12 +122,12 @@ def _read_regions(body: bytes) -> tuple[Region, ...] | Refusal:
     for number, line in enumerate(body.split(b"\n")[:-1], 1):
         fields = _LINE.fullmatch(line)
         if fields is None:
-            return Refusal(Fault.FIELD, f"body line {number}")
+            return Refusal(RefusalReason.FIELD, f"body line {number}")
         content = unescaped(fields[4])
         if content is None:
-            return Refusal(Fault.ESCAPE, f"body line {number}")
+            return Refusal(RefusalReason.ESCAPE, f"body line {number}")
         if len(content) != int(fields[3]):
-            return Refusal(Fault.LENGTH, f"body line {number}")
+            return Refusal(RefusalReason.LENGTH, f"body line {number}")
         regions.append(Region(fields[1].decode(), int(fields[2]), content))
     return tuple(regions)
 
@@ -137,9 +137,9 @@ def _table(headers: dict[str, str], regions: tuple[Region, ...], limits: Limits)
     numbers = [read_number(headers.get(name, "")) for name in ("Base-Length", "Length")]
     refresh = read_number(headers["Refresh"]) if "Refresh" in headers else None
     if hashes[0] is None or hashes[1] is None or numbers[0] is None or numbers[1] is None or "Document" not in headers:
-        return Refusal(Fault.HEADER, next((name for name in _REQUIRED if name not in headers), "a hash or a length"))
+        return Refusal(RefusalReason.HEADER, next((name for name in _REQUIRED if name not in headers), "a hash or a length"))
     if refresh is None and "Refresh" in headers:
-        return Refusal(Fault.HEADER, "Refresh")
+        return Refusal(RefusalReason.HEADER, "Refresh")
     dates = headers.get("ETag", ""), headers.get("Last-Modified", "")
     tvi = Tvi(headers["Document"], hashes[0], numbers[0], hashes[1], numbers[1], regions, refresh, *dates)
     return _disorder(tvi, limits) or tvi
@@ -148,18 +148,18 @@ def _table(headers: dict[str, str], regions: tuple[Region, ...], limits: Limits)
 def _disorder(tvi: Tvi, limits: Limits) -> Refusal | None:
     """What is wrong with the table, taken as a whole."""
     if not is_reference(tvi.document, limits):
-        return Refusal(Fault.HEADER, "Document")
+        return Refusal(RefusalReason.HEADER, "Document")
     before = -1
     for region in tvi.regions:
         if region.offset <= before or not _IS_ID.fullmatch(region.id):
-            return Refusal(Fault.REGIONS, "order or ID")
+            return Refusal(RefusalReason.REGIONS, "order or ID")
         before = region.offset
     if before > tvi.base_length:
-        return Refusal(Fault.REGIONS, "beyond the skeleton")
+        return Refusal(RefusalReason.REGIONS, "beyond the skeleton")
     if len({region.id for region in tvi.regions}) < len(tvi.regions):
-        return Refusal(Fault.REGIONS, "one ID twice")
+        return Refusal(RefusalReason.REGIONS, "one ID twice")
     if tvi.base_length + _total(tvi.regions) != tvi.length:
-        return Refusal(Fault.LENGTH, "of the whole")
+        return Refusal(RefusalReason.LENGTH, "of the whole")
     return None
 
 

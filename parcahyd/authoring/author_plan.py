@@ -10,7 +10,7 @@ import msgspec
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH
 from parcahyd.augment.site_offer import Declaration, declarations_in, write_declaration
 from parcahyd.authoring.whole_files import read_or_none
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical, split
 
 __all__ = [
@@ -47,16 +47,16 @@ def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = 
     """A plan that can be followed; what cannot is a UserError."""
     url = canonical(base_url)
     if url is None or not url.startswith(("http://", "https://")) or "?" in url:
-        raise UserMistake(f"{base_url!r} is not the URL of a folder", "give one like https://www.example.org/docs/")
+        raise UserError(f"{base_url!r} is not the URL of a folder", "give one like https://www.example.org/docs/")
     url = url if url.endswith("/") else url + "/"
     if bundle and ("/" in bundle or bundle.startswith(".") or not bundle.endswith(".TOL")):
-        raise UserMistake(f"the bundle cannot be called {bundle!r}", "give a file name that ends with .TOL")
+        raise UserError(f"the bundle cannot be called {bundle!r}", "give a file name that ends with .TOL")
     scope = split(url)[3]
     mark = WHOLE_PATH if form == "path" else STEM
     bundle_path = split(canonical(url + bundle) or url)[3] if bundle else ""
     declaration = Declaration(scope, f"{mark}.TOL", f"{mark}.TVI", INDEX, bundle_path)
     if not isinstance(write_declaration(declaration), str):
-        raise UserMistake(f"{base_url!r} and {bundle!r} cannot be declared", "avoid semicolons and the like in their names")
+        raise UserError(f"{base_url!r} and {bundle!r} cannot be declared", "avoid semicolons and the like in their names")
     return AuthorPlan(str(folder), url, declaration, bundle)
 
 

@@ -20,7 +20,7 @@ from parcahyd.augment.site_offer import Declaration, write_declaration
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import write_tol
 from parcahyd.authoring.live_answers import PageAnswer
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 __all__ = [
     "CACHE_BYTES",
@@ -63,14 +63,12 @@ class LiveTables:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         if form not in ("path", "stem"):
-            raise UserMistake(f"tables have no form {form!r}", "choose 'path' (page.html.TOL) or 'stem' (page.TOL)")
+            raise UserError(f"tables have no form {form!r}", "choose 'path' (page.html.TOL) or 'stem' (page.TOL)")
         mark = WHOLE_PATH if form == "path" else STEM
         self.declaration = Declaration(scope, f"{mark}.TOL", f"{mark}.TVI", index)
         text = write_declaration(self.declaration)
         if not isinstance(text, str):
-            raise UserMistake(
-                f"{scope!r} and {index!r} cannot be declared", "give a path like /docs/ and a name like index.html"
-            )
+            raise UserError(f"{scope!r} and {index!r} cannot be declared", "give a path like /docs/ and a name like index.html")
         self.robots_line = f"# Augment: {text}"
         """The line for robots.txt."""
         self.max_page = max_page

@@ -18,7 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 
 from parcahyd.authoring.generated_site import BUNDLE, augment_folder, page_element
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -49,7 +49,7 @@ class AugmentPlugin(BasePlugin[AugmentConfig]):
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         try:
             report = augment_folder(config.site_dir, config.site_url or "", form=self.config.form, bundle=self.config.bundle)
-        except UserMistake as error:
+        except UserError as error:
             raise PluginError(f"augment: {error}") from error
         for page_error in report.errors:
             _log.warning("%s", page_error)

@@ -49,7 +49,7 @@ class PageTables(NamedTuple):
 def tables_of(page: Page, document: bytes) -> PageTables:
     """The tables of a page with these bytes."""
     parted = part(document, is_xml=page.is_xml)
-    errors = [PageError(page.path, *error) for error in parted.mistakes]
+    errors = [PageError(page.path, *error) for error in parted.errors]
     made: dict[str, bytes | Refusal | None] = {}
     if page.tol:
         tvi = reference_to(page.tvi, page.tol)

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 from parcahyd.augment.markers import find_regions
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.whole_files import read_or_none
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical
 
 __all__ = [
@@ -63,7 +63,7 @@ def find_pages(plan: AuthorPlan) -> list[Page]:
         for table in filter(None, (page.tol, page.tvi)):
             if table in owners:
                 remedy = "choose --form path" if owners[table] != "the bundle" else "choose another --bundle"
-                raise UserMistake(f"{table} would belong to {owners[table]} and to {path}", remedy)
+                raise UserError(f"{table} would belong to {owners[table]} and to {path}", remedy)
             owners[table] = path
     return pages
 
@@ -88,12 +88,12 @@ def _files(folder: str) -> Iterator[str]:
 
 def _refuse(failure: OSError) -> None:
     """Pages that cannot be seen would count as gone."""
-    raise UserMistake(f"{failure.filename} cannot be read: {failure.strerror}", "make it readable") from failure
+    raise UserError(f"{failure.filename} cannot be read: {failure.strerror}", "make it readable") from failure
 
 
 def _has_markers(file: str) -> bool:
     marked = find_regions(read_or_none(file) or b"", is_xml=True)
-    return bool(marked.spans or marked.mistakes)
+    return bool(marked.spans or marked.errors)
 
 
 def _page(plan: AuthorPlan, path: str, is_xml: bool) -> Page:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from parcahyd.authoring.generated_site import BUNDLE, augment_folder, page_element
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -48,7 +48,7 @@ def _write_tables(app: Sphinx, failure: Exception | None) -> None:
     form, bundle = app.config.augment_form, app.config.augment_bundle
     try:
         report = augment_folder(app.outdir, app.config.html_baseurl, form=form, bundle=bundle)
-    except UserMistake as error:
+    except UserError as error:
         raise ExtensionError(f"augment: {error}", error) from error
     for page_error in report.errors:
         log.warning("%s", page_error, type="augment")

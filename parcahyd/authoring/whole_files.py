@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 __all__ = ["digest_of", "read_or_none", "remove", "write_whole"]
 
@@ -28,7 +28,7 @@ def read_or_none(file: str) -> bytes | None:
     except OSError as failure:
         if failure.errno in _MACHINE_FAILURES:
             raise
-        raise UserMistake(f"{file} cannot be read: {failure.strerror}", "make it a file that can be, or remove it") from failure
+        raise UserError(f"{file} cannot be read: {failure.strerror}", "make it a file that can be, or remove it") from failure
 
 
 def write_whole(file: str, data: bytes) -> None:
@@ -46,14 +46,14 @@ def write_whole(file: str, data: bytes) -> None:
     except OSError as failure:
         if failure.errno in _MACHINE_FAILURES:
             raise
-        raise UserMistake(f"{file} cannot be written: {failure.strerror}", "make room for it under that name") from failure
+        raise UserError(f"{file} cannot be written: {failure.strerror}", "make room for it under that name") from failure
 
 
 def remove(file: str) -> None:
     try:
         os.remove(file)
     except PermissionError as failure:
-        raise UserMistake(f"{file} cannot be removed: {failure.strerror}", "make its folder writable") from failure
+        raise UserError(f"{file} cannot be removed: {failure.strerror}", "make its folder writable") from failure
 
 
 def digest_of(data: bytes) -> str:

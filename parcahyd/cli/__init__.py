@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from parcahyd.cli.application import run_command
-from parcahyd.cli.standard_output import open_standard_streams
+from parcahyd.cli.exit_codes import open_standard_streams
 
 __all__ = ["main"]
 

@@ -11,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from parcahyd import __version__
-from parcahyd.cli.exit_codes import PROGRAM, complain, exit_code
-from parcahyd.core.errors import UserMistake
+from parcahyd.cli.exit_codes import PROGRAM, exit_code, print_error
+from parcahyd.core.errors import UserError
 
 __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run_command"]
 
@@ -58,7 +58,7 @@ class _Commands(click.Group):
             from difflib import get_close_matches
 
             nearest = get_close_matches(args[0], COMMANDS, 1)
-            raise UserMistake(
+            raise UserError(
                 f"there is no command {args[0]!r}", f"did you mean {nearest[0]!r}?" if nearest else "parcahyd --help lists them"
             )
         return super().resolve_command(ctx, args)
@@ -103,9 +103,9 @@ def run_command(arguments: Sequence[str]) -> int:
         return exit_code(partial(_invoke, list(arguments)))
     except click.UsageError as mistake:
         message = mistake.format_message().rstrip(".")
-        return complain(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
+        return print_error(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
     except click.ClickException as mistake:
-        return complain(mistake.format_message(), 2)
+        return print_error(mistake.format_message(), 2)
     except click.Abort:
         return 130
 

@@ -16,9 +16,9 @@ from parcahyd.authoring.build import BuildReport, build
 from parcahyd.authoring.check import check
 from parcahyd.authoring.page_tables import PageError
 from parcahyd.authoring.served import FolderServer
-from parcahyd.cli.crawl_options import port_option
+from parcahyd.cli.options import port_option
 from parcahyd.cli.wording import plain, plural, size, span
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.runtime.children import usable_cores
 
 __all__ = ["command"]
@@ -135,7 +135,7 @@ def _serve(folder: Path, port: int) -> None:
     try:
         server = FolderServer(folder, port)
     except OSError as failure:
-        raise UserMistake(f"port {port} cannot be had: {failure.strerror}", "choose another with --port") from failure
+        raise UserError(f"port {port} cannot be had: {failure.strerror}", "choose another with --port") from failure
     with server:
         click.echo(f"{folder} is at {server.url} (end it with Ctrl-C)")
         server.serve_forever()

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.options import crawl_options
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.config.explaining import explain
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from parcahyd.cli.wording import one_line
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 if TYPE_CHECKING:
     from parcahyd.config.schema import Configuration
@@ -27,7 +27,7 @@ def default_folder() -> str | None:
         return folder if any(_is_file(os.path.join(folder, name)) for name in _FILES) else None
     except OSError as error:
         what = f"the folder conf cannot be read: {error.strerror}"
-        raise UserMistake(what, "make it readable, or name another with --conf") from None
+        raise UserError(what, "make it readable, or name another with --conf") from None
 
 
 def _is_file(path: str) -> bool:

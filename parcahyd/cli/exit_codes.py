@@ -12,16 +12,24 @@ Tested by tests/cli/test_application.py.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from io import TextIOWrapper
 
-from parcahyd.cli.standard_output import NO_ROOM, give_up_standard_output
 from parcahyd.cli.wording import one_line
-from parcahyd.core.errors import ParcahydError, UserMistake
+from parcahyd.core.errors import ParcahydError, UserError
 
-__all__ = ["PROGRAM", "complain", "exit_code"]
+__all__ = [
+    "NO_ROOM",
+    "PROGRAM",
+    "exit_code",
+    "give_up_standard_output",
+    "open_standard_streams",
+    "print_error",
+]
 
 PROGRAM = "parcahyd"
 
@@ -33,10 +41,10 @@ def exit_code(command: Callable[[], int]) -> int:
             sys.stdout.reconfigure(errors="backslashreplace")
         code = command()
         sys.stdout.flush()
-    except UserMistake as error:
-        return complain(str(error), 2)
+    except UserError as error:
+        return print_error(str(error), 2)
     except ParcahydError as failure:
-        return complain(str(failure), 1)
+        return print_error(str(failure), 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -47,12 +55,39 @@ def exit_code(command: Callable[[], int]) -> int:
         if failure.errno not in NO_ROOM:
             raise
         give_up_standard_output()
-        return complain(f"the output could not be written: {failure.strerror}", 1)
+        return print_error(f"the output could not be written: {failure.strerror}", 1)
     return code
 
 
-def complain(message: str, code: int) -> int:
+def print_error(message: str, code: int) -> int:
     """Write the message in one line to standard error; returns `code`."""
     with suppress(OSError):  # Standard error is closed; the exit code remains.
         sys.stderr.write(f"{PROGRAM}: {one_line(message)}\n")
     return code
+
+
+# --- The three standard streams when they are closed, when the reader of the output goes away, and when no room is left.
+# Tested by tests/cli/test_application.py.
+
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Failures of the machine, not of the user."""
+
+
+def open_standard_streams() -> None:
+    """Let those that were closed when the process began lead nowhere.
+
+    The next file or socket would take the number of a closed one, and children would take it for a standard stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8"))
+
+
+def give_up_standard_output() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's own flush at the end cannot fail either."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.url_report import url_report_lines
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin
 from parcahyd.rules.urls.canonical_url import recorded, shortened, split
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.reports.records import UrlStory
+from parcahyd.storage.reports.records import UrlDetails
 
 __all__ = ["command"]
 
@@ -39,7 +39,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
     configuration = read_configuration(folder, overrides)
     text = recorded(url)
     if text is None:
-        raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
+        raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
     canon = Canon.of(configuration.work)
     with open_reports(configuration) as reports:
         story = reports.story(text)  # as it was found, perhaps before the options of the canonical form were given
@@ -53,7 +53,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
         click.echo(line)
 
 
-def _same_site(reports: Reports, url: str) -> UrlStory | None:
+def _same_site(reports: Reports, url: str) -> UrlDetails | None:
     """The story of some URL of the same site, for what it tells about the site."""
     any_url = next(reports.urls(site=origin(*split(url)[:3])), None)
     return reports.story(any_url.url) if any_url is not None else None

@@ -14,14 +14,14 @@ from pathlib import Path
 import click
 
 from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.exit_codes import NO_ROOM
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.single_fetch import Exchange, SingleFetch
-from parcahyd.cli.standard_output import NO_ROOM
 from parcahyd.cli.wording import moment, plain, plural, size, span
 from parcahyd.config.secrets import secret_headers
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
+from parcahyd.core.states import Reason
 from parcahyd.rules.robots.robots_file import Robots, product_token
 from parcahyd.rules.urls.canonical_url import canonical
 
@@ -50,7 +50,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
     configuration = read_configuration(folder, overrides)
     text = canonical(url)
     if text is None:
-        raise UserMistake(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
+        raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
     _say("url", text)
     if text != url:
         _say("given as", url)
@@ -77,7 +77,7 @@ def _write(file: Path, data: bytes) -> None:
     except OSError as failure:
         if failure.errno in NO_ROOM:
             raise
-        raise UserMistake(f"{str(file)!r} cannot be written: {failure.strerror}", "give another with --output") from failure
+        raise UserError(f"{str(file)!r} cannot be written: {failure.strerror}", "give another with --output") from failure
 
 
 def _say(label: str, text: str) -> None:
@@ -89,8 +89,8 @@ def _tell(secret: Collection[str], exchange: Exchange) -> None:
     _say("GET", f"{request.url} at {request.address} port {request.port}")
     for name, value in request.headers:
         _say("", f"> {name}: {'***' if name.lower() in secret else value}")
-    if result.fault is not None:
-        _say("", f"< {result.fault.value} after {span(exchange.seconds)}: {result.detail}")
+    if result.failure is not None:
+        _say("", f"< {result.failure.value} after {span(exchange.seconds)}: {result.detail}")
         return
     _say("", f"< {result.status}, {size(len(result.body))} in {span(exchange.seconds)}")
     for name, value in result.headers:
@@ -109,7 +109,7 @@ def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[st
             yield "pause", f"the server wants to be left alone until {moment(record.not_before)}"
         elif isinstance(record, PageRecord):
             yield from _page(record, all_links)
-    for sentence in visit.misbehaviours:
+    for sentence in visit.plugin_errors:
         yield "plugin", sentence
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 
-from parcahyd.core.life_cycle import MOVES, REASONS_OF, SETTINGS_OF, Event, Reason, State
+from parcahyd.core.states import MOVES, REASONS_OF, SETTINGS_OF, Event, Reason, State
 
 __all__ = ["MEANINGS", "life_cycle_page"]
 
@@ -24,7 +24,7 @@ A URL is in exactly one of five states. What happens to it moves it to another, 
 `parcahyd explain URL` tells this story for one URL, `parcahyd urls --state STATE` lists the URLs in a state, and
 `parcahyd verify` checks that every row of the database obeys the tables below.
 
-This page is drawn from `parcahyd/core/life_cycle.py`; `make docs` draws it again.
+This page is drawn from `parcahyd/core/states.py`; `make docs` draws it again.
 """
 
 

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.wording import plain
 from parcahyd.config.schema import Configuration
 from parcahyd.plugin_manager import PluginManager, PluginReport

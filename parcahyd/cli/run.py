@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.crawl_options import crawl_options
 from parcahyd.cli.json_lines import JsonLines
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.reporter_thread import NullReporter, Reporter, ReporterThread
 
 __all__ = ["command"]

@@ -11,11 +11,11 @@ from shlex import quote
 import click
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options, time_argument
+from parcahyd.cli.options import crawl_options, time_argument
 from parcahyd.cli.wording import moment, version_line
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.reports.records import StoredDocument, UrlStory
+from parcahyd.storage.reports.records import StoredDocument, UrlDetails
 
 __all__ = ["command"]
 
@@ -54,7 +54,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: 
             raise _nothing_stored(reports, url, moment_wanted)
     output = (_head(document) if headers else b"") + document.body
     if sys.stdout.isatty() and _CONTROLS.search(output):
-        raise UserMistake(
+        raise UserError(
             "the document has control characters that could upset your terminal",
             f"parcahyd show {quote(url)} > FILE, or | less",
         )
@@ -77,25 +77,25 @@ def _list_versions(reports: Reports, url: str) -> None:
         click.echo(version_line(version))
 
 
-def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserMistake:
+def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserError:
     story = reports.story(url)
     if story is None:
-        return UserMistake(f"{url} is not in this crawl", f"parcahyd explain {quote(url)} says whether it could be")
+        return UserError(f"{url} is not in this crawl", f"parcahyd explain {quote(url)} says whether it could be")
     if at is not None and story.fetches:
         return _nothing_stored_then(story, at)
     if story.redirect is not None:
-        return UserMistake(f"{url} is a redirect", f"parcahyd show {quote(story.redirect)}")
+        return UserError(f"{url} is a redirect", f"parcahyd show {quote(story.redirect)}")
     # A page that does not want to be kept is "stored" without its document.
     why = f"its page asks for that ({story.reason})" if story.state == "stored" else f"it is {story.state}"
-    return UserMistake(f"no document is stored for {url}: {why}", f"parcahyd explain {quote(url)} says why")
+    return UserError(f"no document is stored for {url}: {why}", f"parcahyd explain {quote(url)} says why")
 
 
-def _nothing_stored_then(story: UrlStory, at: float) -> UserMistake:
+def _nothing_stored_then(story: UrlDetails, at: float) -> UserError:
     earlier = next((version for version in story.fetches if version.at <= at), None)
     if earlier is None:
         oldest = moment(story.fetches[-1].at)
-        return UserMistake(
+        return UserError(
             f"{story.url} as it was at {moment(at)} is not stored: the oldest stored version is of {oldest}",
             f'parcahyd show --at "{oldest}" {quote(story.url)}',
         )
-    return UserMistake(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {quote(earlier.redirect or story.url)}")
+    return UserError(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {quote(earlier.redirect or story.url)}")

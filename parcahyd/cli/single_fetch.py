@@ -16,7 +16,7 @@ import msgspec
 from parcahyd.config.schema import Configuration
 from parcahyd.core.messages import FromWorkerToUpdate
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, Pair, ResolvedPair
+from parcahyd.core.records import Assignment, DueUrl, ResolvedLease, SiteLease
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.pipeline.url_mapper import UrlMapper
@@ -46,18 +46,18 @@ class SingleFetch:
     def __init__(self, url: str, configuration: Configuration, watch: Callable[[Exchange], None]) -> None:
         self.clock: Clock = SystemClock()
         self.records: list[FromWorkerToUpdate] = []
-        self.misbehaviours: list[str] = []
+        self.plugin_errors: list[str] = []
         scheme, host, port, path = split(url)
         self.user_agent = HostRules(configuration.work, os.environ).of(host, port).user_agent
         """The one that robots.txt is read for."""
-        self._pair = Pair(1, 1, scheme, host, port, (DueUrl(key_of(path), path, seed=True),))
+        self._pair = SiteLease(1, 1, scheme, host, port, (DueUrl(key_of(path), path, seed=True),))
         self._configuration = configuration
         self._watch = watch
         self._plugins = PluginManager.load(configuration)
-        self.tools: DocumentTools = self._plugins.tools(self.misbehaviours.append)
+        self.tools: DocumentTools = self._plugins.tools(self.plugin_errors.append)
         self._loop = asyncio.new_event_loop()
 
-    def resolve(self) -> ResolvedPair:
+    def resolve(self) -> ResolvedLease:
         """The host's addresses, vetted, or the reason why there are none."""
         resolver = self._plugins.resolver()
         try:
@@ -66,7 +66,7 @@ class SingleFetch:
         finally:
             resolver.close()
 
-    def visit(self, resolved: ResolvedPair) -> None:
+    def visit(self, resolved: ResolvedLease) -> None:
         """Asks for robots.txt and for the URL, at the first address; `records` holds what a crawl would store."""
         downloader = self._plugins.downloader(self._loop)
         work = self._configuration.work
@@ -81,7 +81,7 @@ class SingleFetch:
             emit=self._keep,
             processed=lambda _: self._loop.stop(),
             slowed=lambda _: None,
-            misbehaved=self.misbehaviours.append,
+            report_plugin_error=self.plugin_errors.append,
             wake=self._wake,
             in_thread=self._run_now,
         )

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport

@@ -9,8 +9,8 @@ from shlex import quote
 from parcahyd.cli.table_lines import table_lines
 from parcahyd.cli.wording import due, moment, plain, plural, span, version_line
 from parcahyd.config.schema import Configuration
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.core.states import Reason
 from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.media_types.media_type import is_html
@@ -22,7 +22,7 @@ from parcahyd.rules.urls.host_rules import HostRules
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.rules.urls.spelling_changes import spelling_changes
 from parcahyd.rules.urls.url_patterns import UrlPatterns
-from parcahyd.storage.reports.records import DocumentReport, UrlStory
+from parcahyd.storage.reports.records import DocumentReport, UrlDetails
 
 __all__ = [
     "REMEDIES",
@@ -41,7 +41,7 @@ _NOT_READ = {
 
 
 def url_report_lines(
-    given: str, url: str, story: UrlStory | None, site: UrlStory | None, configuration: Configuration, now: float
+    given: str, url: str, story: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float
 ) -> Iterator[str]:
     """Every line, labelled; `site` is the story of any URL of the same site, for what is known about the site."""
     yield _line("url", url)
@@ -69,7 +69,7 @@ def _line(label: str, text: str) -> str:
     return f"{label:10} {plain(text)}"
 
 
-def _state(story: UrlStory) -> Iterator[str]:
+def _state(story: UrlDetails) -> Iterator[str]:
     yield _line("state", story.state if story.reason is None else f"{story.state}: {story.reason}")
     if story.sentence:
         yield _line("", story.sentence)
@@ -81,7 +81,7 @@ def _state(story: UrlStory) -> Iterator[str]:
         yield _line("remedy", advice)
 
 
-def _scope(url: str, site: UrlStory | None, configuration: Configuration) -> str:
+def _scope(url: str, site: UrlDetails | None, configuration: Configuration) -> str:
     scope = configuration.work.Scope
     if (site is not None and site.in_scope) or (site is None and scope == "any"):
         patterns = UrlPatterns.of(configuration.work.Include, configuration.work.Exclude)
@@ -93,7 +93,7 @@ def _scope(url: str, site: UrlStory | None, configuration: Configuration) -> str
     return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
 
 
-def _guards(url: str, story: UrlStory | None, site: UrlStory | None, configuration: Configuration, now: float) -> str:
+def _guards(url: str, story: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float) -> str:
     """What the trap guards say to the URL, with what they learned of its site."""
     if story is not None and story.seed:
         return "what the user asked for passes every trap guard"
@@ -119,7 +119,7 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
 
 
-def _tables(url: str, site: UrlStory | None, configuration: Configuration, now: float) -> Iterator[str]:
+def _tables(url: str, site: UrlDetails | None, configuration: Configuration, now: float) -> Iterator[str]:
     if site is None or site.robots is None:
         return
     sentences = table_lines(url, site.robots.text, site.augmentation, configuration.work.Eager, now)
@@ -127,7 +127,7 @@ def _tables(url: str, site: UrlStory | None, configuration: Configuration, now: 
         yield _line("" if number else "tables", sentence)
 
 
-def _address(url: str, site: UrlStory | None, configuration: Configuration, now: float) -> Iterator[str]:
+def _address(url: str, site: UrlDetails | None, configuration: Configuration, now: float) -> Iterator[str]:
     literal = literal_address(split(url)[1])
     addresses = (literal,) if literal is not None else site.addresses if site is not None else ()
     if not addresses:
@@ -163,7 +163,7 @@ def _verdict(address: str, configuration: Configuration) -> str:
     return "not public, and not in AllowAddresses"
 
 
-def _origin(story: UrlStory) -> Iterator[str]:
+def _origin(story: UrlDetails) -> Iterator[str]:
     how = f"{plural(story.depth, 'link')} away from a seed"
     if story.seed:
         how = "a seed" if story.via is None else f"where the seed {story.via} redirected to"
@@ -174,7 +174,7 @@ def _origin(story: UrlStory) -> Iterator[str]:
         yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}{failures}")
 
 
-def _history(story: UrlStory) -> Iterator[str]:
+def _history(story: UrlDetails) -> Iterator[str]:
     if story.checked_at is None:
         yield _line("checked", "never")
         return
@@ -199,7 +199,7 @@ def _history(story: UrlStory) -> Iterator[str]:
         yield _line("fetched", version_line(fetch))
 
 
-def _document(story: UrlStory, document: DocumentReport) -> Iterator[str]:
+def _document(story: UrlDetails, document: DocumentReport) -> Iterator[str]:
     """The newest version, and in how many parts it is known."""
     kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
     newest = next(fetch for fetch in story.fetches if fetch.length is not None)
@@ -222,7 +222,7 @@ def _believed(trust: LastmodTrust) -> str:
     return f"such dates of this site are {'believed' if trust.is_trusted else 'not believed'}: {worth}"
 
 
-def _next(story: UrlStory, now: float) -> str:
+def _next(story: UrlDetails, now: float) -> str:
     if story.visiting and story.state == "known":
         return "its site is being visited"
     if story.next_visit is None or story.next_visit >= NEVER:

@@ -12,11 +12,11 @@ import click
 import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.wording import plain
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.life_cycle import State
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin
+from parcahyd.core.states import State
 from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.reports.records import UrlReport
 
@@ -65,7 +65,7 @@ def _named(site: str) -> str:
     is_whole = "://" in site
     url = canonical(site if is_whole else f"http://{site}/")
     if url is None or (not is_whole and split(url)[3] != "/"):
-        raise UserMistake(f"{site!r} is not a site", "give a host, or scheme://host[:port]")
+        raise UserError(f"{site!r} is not a site", "give a host, or scheme://host[:port]")
     scheme, host, port, _ = split(url)
     if is_whole:
         return origin(scheme, host, port)

@@ -12,12 +12,12 @@ import click
 import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.crawl_options import crawl_options
-from parcahyd.cli.standard_output import give_up_standard_output
+from parcahyd.cli.exit_codes import give_up_standard_output
+from parcahyd.cli.options import crawl_options
 from parcahyd.cli.wording import plain
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
-from parcahyd.core.errors import CrawlBusy, DatabaseMistake
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
 from parcahyd.runtime.run_lock import RunLock
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import Finding
@@ -65,7 +65,7 @@ def _at_rest(configuration: Configuration) -> Iterator[bool]:
     """Whether no run works on the database, and none will while this lasts."""
     try:
         lock = RunLock(database_url(configuration), wait=0)
-    except (CrawlBusy, DatabaseMistake):
+    except (CrawlBusy, DatabaseUnusable):
         yield False
         return
     try:

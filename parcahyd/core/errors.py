@@ -1,15 +1,15 @@
 """Every exception that this program raises on purpose, in one tree.
 
 ParcahydError
-├── UserMistake            one line and a remedy, exit code 2, never a traceback
+├── UserError            one line and a remedy, exit code 2, never a traceback
 │   ├── ConfigurationError a key, type or value in MapConf.toml, WorkConf.toml or --set
 │   ├── PluginError        a plugin that cannot be imported, registered or made
 │   │   └── PluginNotFound a resolver, downloader or order that no plugin offers
-│   ├── DatabaseMistake    a DbUrl that cannot be opened, or a schema from a newer version
+│   ├── DatabaseUnusable    a DbUrl that cannot be opened, or a schema from a newer version
 │   └── CrawlBusy          another run holds the lock of this database
-├── ResolutionFailed       a host name without addresses, with its Reason
-├── RunFailed              the crawl cannot go on, exit code 1
-└── StoreFailed            a batch that the database did not take
+├── ResolutionFailure       a host name without addresses, with its Reason
+├── RunFailure              the crawl cannot go on, exit code 1
+└── StoreFailure            a batch that the database did not take
 
 Four nouns are used for what goes wrong, here and in messages. A *UserError* is for the user to put right. A *PluginError* is
 for the author of a plugin. A *Failure* is something that did not work and may work later. A *Refusal* is something that this
@@ -18,19 +18,19 @@ program or a server declines to do.
 
 from __future__ import annotations
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 
 __all__ = [
     "ConfigurationError",
     "CrawlBusy",
-    "DatabaseMistake",
+    "DatabaseUnusable",
     "ParcahydError",
     "PluginError",
     "PluginNotFound",
-    "ResolutionFailed",
-    "RunFailed",
-    "StoreFailed",
-    "UserMistake",
+    "ResolutionFailure",
+    "RunFailure",
+    "StoreFailure",
+    "UserError",
     "error_line",
 ]
 
@@ -39,7 +39,7 @@ class ParcahydError(Exception):
     """The root of the tree."""
 
 
-class UserMistake(ParcahydError):
+class UserError(ParcahydError):
     """Something the user can put right: the message says what is wrong, `remedy` what to do."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -51,11 +51,11 @@ class UserMistake(ParcahydError):
         return f"{self.message} ({self.remedy})" if self.remedy else self.message
 
 
-class ConfigurationError(UserMistake):
+class ConfigurationError(UserError):
     """A setting that cannot be understood, with the place where it stands."""
 
 
-class PluginError(UserMistake):
+class PluginError(UserError):
     """A plugin that cannot be imported, registered or made; the message names it."""
 
 
@@ -63,15 +63,15 @@ class PluginNotFound(PluginError):
     """A name in the configuration that no plugin offers."""
 
 
-class DatabaseMistake(UserMistake):
+class DatabaseUnusable(UserError):
     """A database that cannot be used as it is configured."""
 
 
-class CrawlBusy(UserMistake):
+class CrawlBusy(UserError):
     """A second run on a database that a first one is working on."""
 
 
-class ResolutionFailed(ParcahydError):
+class ResolutionFailure(ParcahydError):
     """A resolver found no address for a host; `reason` decides what happens next."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
@@ -80,11 +80,11 @@ class ResolutionFailed(ParcahydError):
         self.detail = detail
 
 
-class RunFailed(ParcahydError):
+class RunFailure(ParcahydError):
     """The run ended because a part that it needs is gone."""
 
 
-class StoreFailed(ParcahydError):
+class StoreFailure(ParcahydError):
     """The database refused a batch; the batch is whole and can be tried again."""
 
 

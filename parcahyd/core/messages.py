@@ -19,13 +19,13 @@ from parcahyd.core.progress import WorkerProgress
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
-    ErrandRecord,
     ExternRecord,
     PageRecord,
-    Pair,
     Pause,
     PauseRecord,
+    RobotsRedirectRecord,
     SiteAddresses,
+    SiteLease,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -109,7 +109,7 @@ class LeaseRequest(_Message, frozen=True):
 class Leases(_Message, frozen=True):
     """The answer: pairs, and when the next site falls due if there were fewer than asked for."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SiteLease, ...]
     next_due: float | None
 
 
@@ -222,7 +222,7 @@ class Credit(_Message, frozen=True):
     size: int
 
 
-BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | ErrandRecord | BadRecord | VisitOver
+BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord | BadRecord | VisitOver
 FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
 FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | CannotRun | Leases | Committed | Notice | Finished

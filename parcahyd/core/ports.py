@@ -14,7 +14,7 @@ import msgspec
 __all__ = [
     "GENERAL",
     "Clock",
-    "DownloadFault",
+    "DownloadFailure",
     "DownloadRequest",
     "DownloadResult",
     "Downloader",
@@ -44,7 +44,7 @@ class Resolution(msgspec.Struct, frozen=True):
 class Resolver(Protocol):
     """Turns a host name into addresses. Called from several URL Mapper threads at once; it may block.
 
-    It raises `ResolutionFailed` with a Reason where there is no address. A host that is an address already never gets here.
+    It raises `ResolutionFailure` with a Reason where there is no address. A host that is an address already never gets here.
     """
 
     def resolve(self, host: str) -> Resolution: ...
@@ -52,7 +52,7 @@ class Resolver(Protocol):
     def close(self) -> None: ...
 
 
-class DownloadFault(Enum):
+class DownloadFailure(Enum):
     """How a transfer can fail below HTTP."""
 
     CONNECT = "connect"
@@ -71,7 +71,7 @@ class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What one host needs that others do not: the few values that a user's rules give, shared by all of its requests.
 
     A downloader names the fields that it honours in its attribute `options`. A request whose options differ from GENERAL in
-    another field never reaches it: the fault is DownloadFault.PLUGIN, because a secret site fetched without its proxy or its
+    another field never reaches it: the fault is DownloadFailure.PLUGIN, because a secret site fetched without its proxy or its
     password would be a quiet mistake.
     """
 
@@ -109,7 +109,7 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     headers: tuple[tuple[str, str], ...]
     """Complete but for Host and Accept-Encoding, which are the downloader's."""
     max_bytes: int
-    """A body that grows beyond this, decoded, ends with DownloadFault.SIZE."""
+    """A body that grows beyond this, decoded, ends with DownloadFailure.SIZE."""
     options: RequestOptions = GENERAL
     """The object GENERAL itself for general requests: downloaders ask for identity."""
     cut: bool = False
@@ -126,7 +126,7 @@ class DownloadResult(msgspec.Struct, gc=False):
     """Content codings removed."""
     peer: str = ""
     """The address that the answer came from; checked against the pinned one. Behind a proxy, the one it was asked for."""
-    fault: DownloadFault | None = None
+    failure: DownloadFailure | None = None
     detail: str = ""
     elapsed: float = 0.0
     """Seconds from the request to the last byte of its answer, connecting included; 0 where nobody measured."""
@@ -160,7 +160,7 @@ class Order(Protocol):
 class Downloader(Protocol):
     """Fetches documents on the worker's event loop: `start` returns at once, `done` is called later on the same loop.
 
-    `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFault.CANCELLED. An attribute
+    `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFailure.CANCELLED. An attribute
     `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none.
     """
 

@@ -14,18 +14,18 @@ __all__ = [
     "Assignment",
     "BadRecord",
     "DueUrl",
-    "Errand",
-    "ErrandRecord",
     "ExternRecord",
-    "Held",
     "PageRecord",
-    "Pair",
     "Pause",
     "PauseRecord",
-    "ResolvedPair",
+    "ResolvedLease",
     "RobotsFact",
+    "RobotsRedirect",
+    "RobotsRedirectRecord",
     "RobotsStatus",
+    "SiteLease",
     "SiteRecord",
+    "StoredVersion",
     "TableFact",
     "UnchangedRecord",
     "VisitOver",
@@ -64,7 +64,7 @@ class TableFact(_Record, frozen=True):
     """How often in a row the document was refreshed by it, since the whole document was last asked for."""
 
 
-class Held(_Record, frozen=True):
+class StoredVersion(_Record, frozen=True):
     """The stored version of a document that has regions: what a refresh by fragment starts from."""
 
     skeleton: bytes
@@ -98,7 +98,7 @@ class DueUrl(_Record, frozen=True):
     etag: str = ""
     modified: str = ""
     """The stored document's validators; both empty where there is none."""
-    held: Held | None = None
+    held: StoredVersion | None = None
     """None where the document is not refreshed by fragment."""
 
 
@@ -133,7 +133,7 @@ class RobotsFact(_Record, frozen=True):
     """The Crawl-delay that it asks us for."""
 
 
-class Errand(_Record, frozen=True):
+class RobotsRedirect(_Record, frozen=True):
     """A robots.txt that another site's robots.txt redirected to; fetched by whoever visits the site it lies on."""
 
     asker: int
@@ -142,7 +142,7 @@ class Errand(_Record, frozen=True):
     hops: int
 
 
-class Pair(_Record, frozen=True):
+class SiteLease(_Record, frozen=True):
     """A URL-IP pair: one leased site, its due URLs and its meta-info. One pair is one visit."""
 
     visit: int
@@ -161,7 +161,7 @@ class Pair(_Record, frozen=True):
     """The keys of the site's known URLs, ascending, eight bytes each in the machine's order."""
     whole: bool = True
     """False when the site has more than MetaKeys URLs: this visit fetches only what it was sent."""
-    errands: tuple[Errand, ...] = ()
+    errands: tuple[RobotsRedirect, ...] = ()
     augmentation: bytes = b""
     """What the site offers (.TOL, .TVI, bundle), as it was last learned; empty where nothing is known."""
     site_pages: int = 0
@@ -174,10 +174,10 @@ class Pair(_Record, frozen=True):
         return origin(self.scheme, self.host, self.port)
 
 
-class ResolvedPair(_Record, frozen=True):
+class ResolvedLease(_Record, frozen=True):
     """A pair whose addresses passed the address policy, or the reason why none did."""
 
-    pair: Pair
+    pair: SiteLease
     addresses: tuple[str, ...] = ()
     expires_at: float = 0.0
     reason: str = ""
@@ -196,7 +196,7 @@ class SiteAddresses(_Record, frozen=True):
 class Assignment(_Record, frozen=True):
     """A resolved pair with the one address that the Crawl Manager chose for the visit."""
 
-    pair: Pair
+    pair: SiteLease
     address: str
     addresses: tuple[str, ...]
     """All vetted addresses of the host; stored with the site when the visit is over."""
@@ -304,7 +304,7 @@ class SiteRecord(_Tagged, frozen=True):
     """What is now known of its tables (`augment.site_offer`); empty where nothing changed."""
 
 
-class ErrandRecord(_Tagged, frozen=True):
+class RobotsRedirectRecord(_Tagged, frozen=True):
     """DocURLQ: the outcome of an errand, for the site that waits for it."""
 
     visit: int

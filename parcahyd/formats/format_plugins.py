@@ -122,7 +122,7 @@ class Summarizers:
 
     def __init__(self, plugins: Iterable[tuple[str, Summarizer]], report: Callable[[str], None]) -> None:
         self._choice = Choice(plugins)
-        self._misconduct = PluginErrors("summarizer", report)
+        self._plugin_errors = PluginErrors("summarizer", report)
 
     def can_read(self, media_type: str) -> bool:
         """Whether it is worth asking."""
@@ -138,9 +138,9 @@ class Summarizers:
                 if isinstance(summary, Summary):
                     return bounded(summary)
             except Exception as error:
-                self._misconduct.raised(name, error)
+                self._plugin_errors.raised(name, error)
                 continue
-            self._misconduct.told(name, f"returned {type(summary).__name__}, not a Summary")
+            self._plugin_errors.told(name, f"returned {type(summary).__name__}, not a Summary")
         return None
 
 
@@ -153,7 +153,7 @@ class Expanders:
     def __init__(self, plugins: Iterable[tuple[str, Expander]], conf: WorkConf, report: Callable[[str], None]) -> None:
         self._choice = Choice(plugins)
         self._conf = conf
-        self._misconduct = PluginErrors("expander", report)
+        self._plugin_errors = PluginErrors("expander", report)
 
     def can_expand(self, media_type: str) -> bool:
         """Whether documents of this type are taken apart."""
@@ -179,11 +179,11 @@ class Expanders:
         try:
             for member in expander.expand(body, media_type, url):
                 if not isinstance(member, Member):
-                    self._misconduct.told(name, f"gave {type(member).__name__}, not a Member")
+                    self._plugin_errors.told(name, f"gave {type(member).__name__}, not a Member")
                     return
                 yield member
         except Exception as error:
-            self._misconduct.raised(name, error)
+            self._plugin_errors.raised(name, error)
 
     def _checked(self, member: Member, seen: set[str]) -> Member:
         name = clean_name(member.name)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 
 __all__ = ["AnswerCache"]
 
@@ -98,7 +98,7 @@ class AnswerCache:
     def _find_out(self, host: str, asking: _Asking) -> None:
         try:
             asking.outcome = self._ask(host)
-        except ResolutionFailed as failure:
+        except ResolutionFailure as failure:
             asking.outcome = _Refusal(failure.reason, failure.detail)
         finally:
             with self._lock:
@@ -122,4 +122,4 @@ def _given(outcome: Resolution | _Refusal) -> Resolution:
     if isinstance(outcome, Resolution):
         return outcome
     # A new exception for each caller: one object raised in several threads would collect all their tracebacks.
-    raise ResolutionFailed(outcome.reason, outcome.detail)
+    raise ResolutionFailure(outcome.reason, outcome.detail)

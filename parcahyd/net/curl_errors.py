@@ -1,4 +1,4 @@
-"""The DownloadFault that stands for each of libcurl's error numbers.
+"""The DownloadFailure that stands for each of libcurl's error numbers.
 
 The numbers are part of libcurl's ABI; pycurl names only some of them.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from parcahyd.core.ports import DownloadFault
+from parcahyd.core.ports import DownloadFailure
 
-__all__ = ["CurlError", "detail_of", "fault_of", "ftp_status_of"]
+__all__ = ["CurlError", "detail_of", "failure_of", "ftp_status_of"]
 
 
 class CurlError(IntEnum):
@@ -43,31 +43,31 @@ class CurlError(IntEnum):
     TOO_LARGE = 100
 
 
-_FAULTS: dict[int, DownloadFault] = {
-    CurlError.COULDNT_RESOLVE_PROXY: DownloadFault.CONNECT,
-    CurlError.COULDNT_RESOLVE_HOST: DownloadFault.CONNECT,
-    CurlError.COULDNT_CONNECT: DownloadFault.CONNECT,
-    CurlError.INTERFACE_FAILED: DownloadFault.CONNECT,
-    CurlError.PROXY: DownloadFault.CONNECT,
-    CurlError.SSL_CONNECT_ERROR: DownloadFault.TLS,
-    CurlError.SSL_CERTPROBLEM: DownloadFault.TLS,
-    CurlError.SSL_CIPHER: DownloadFault.TLS,
-    CurlError.PEER_FAILED_VERIFICATION: DownloadFault.TLS,
-    CurlError.SSL_CACERT_BADFILE: DownloadFault.TLS,
-    CurlError.SSL_ISSUER_ERROR: DownloadFault.TLS,
-    CurlError.SSL_INVALIDCERTSTATUS: DownloadFault.TLS,
-    CurlError.OPERATION_TIMEDOUT: DownloadFault.TIMEOUT,
-    CurlError.GOT_NOTHING: DownloadFault.RESET,
-    CurlError.SEND_ERROR: DownloadFault.RESET,
-    CurlError.RECV_ERROR: DownloadFault.RESET,
+_FAULTS: dict[int, DownloadFailure] = {
+    CurlError.COULDNT_RESOLVE_PROXY: DownloadFailure.CONNECT,
+    CurlError.COULDNT_RESOLVE_HOST: DownloadFailure.CONNECT,
+    CurlError.COULDNT_CONNECT: DownloadFailure.CONNECT,
+    CurlError.INTERFACE_FAILED: DownloadFailure.CONNECT,
+    CurlError.PROXY: DownloadFailure.CONNECT,
+    CurlError.SSL_CONNECT_ERROR: DownloadFailure.TLS,
+    CurlError.SSL_CERTPROBLEM: DownloadFailure.TLS,
+    CurlError.SSL_CIPHER: DownloadFailure.TLS,
+    CurlError.PEER_FAILED_VERIFICATION: DownloadFailure.TLS,
+    CurlError.SSL_CACERT_BADFILE: DownloadFailure.TLS,
+    CurlError.SSL_ISSUER_ERROR: DownloadFailure.TLS,
+    CurlError.SSL_INVALIDCERTSTATUS: DownloadFailure.TLS,
+    CurlError.OPERATION_TIMEDOUT: DownloadFailure.TIMEOUT,
+    CurlError.GOT_NOTHING: DownloadFailure.RESET,
+    CurlError.SEND_ERROR: DownloadFailure.RESET,
+    CurlError.RECV_ERROR: DownloadFailure.RESET,
     # One stream of a connection that was reset is what a reset connection is to HTTP/1.1 (RFC 9113, section 5.4.2).
-    CurlError.HTTP2_STREAM: DownloadFault.RESET,
-    CurlError.PARTIAL_FILE: DownloadFault.TRUNCATED,
-    CurlError.BAD_CONTENT_ENCODING: DownloadFault.CONTENT_CODING,
+    CurlError.HTTP2_STREAM: DownloadFailure.RESET,
+    CurlError.PARTIAL_FILE: DownloadFailure.TRUNCATED,
+    CurlError.BAD_CONTENT_ENCODING: DownloadFailure.CONTENT_CODING,
     # The write callback refused. Ours does so for size only, and Transfer knows that already; what is left are bytes that
     # follow the end of a compressed stream.
-    CurlError.WRITE_ERROR: DownloadFault.CONTENT_CODING,
-    CurlError.FILESIZE_EXCEEDED: DownloadFault.SIZE,
+    CurlError.WRITE_ERROR: DownloadFailure.CONTENT_CODING,
+    CurlError.FILESIZE_EXCEEDED: DownloadFailure.SIZE,
 }
 
 # The HTTP status that stands for each refusal of an ftp server: the rest of the crawl knows HTTP.
@@ -89,11 +89,11 @@ _DETAILS: dict[int, str] = {
 }
 
 
-def fault_of(number: int, text: str = "") -> DownloadFault:
+def failure_of(number: int, text: str = "") -> DownloadFailure:
     """The fault behind a libcurl error; one that is not listed is a breach of the protocol."""
     if number == CurlError.RECV_ERROR and text.startswith(_UNREADABLE):
-        return DownloadFault.PROTOCOL
-    return _FAULTS.get(number, DownloadFault.PROTOCOL)
+        return DownloadFailure.PROTOCOL
+    return _FAULTS.get(number, DownloadFailure.PROTOCOL)
 
 
 def detail_of(number: int, text: str) -> str:

@@ -14,7 +14,7 @@ import time
 import pycurl
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_transfer import Done, Transfer, Wanted
 
@@ -69,7 +69,7 @@ class OptionedTransfer(Transfer):
         refusal = self.curl.getinfo(pycurl.HTTP_CONNECTCODE) if self._proxied and number else 0
         result = super().finish(number, text)
         if refusal >= 300:
-            result.fault, result.detail = DownloadFault.CONNECT, f"the proxy answered {refusal}"
+            result.failure, result.detail = DownloadFailure.CONNECT, f"the proxy answered {refusal}"
         if self._jar is not None and result.headers:
             self._jar.take(self._url, result.headers, time.time())
         return result

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import pycurl
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.net.curl_errors import detail_of, fault_of, ftp_status_of
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
+from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
 from parcahyd.net.stall_timeout import Pace
 
 __all__ = ["Done", "Transfer", "Wanted", "final_headers"]
@@ -142,7 +142,7 @@ class Transfer:
         self.clear()
         return result
 
-    def give_up(self, fault: DownloadFault, detail: str) -> DownloadResult:
+    def give_up(self, fault: DownloadFailure, detail: str) -> DownloadResult:
         """The result of a transfer that was ended from outside."""
         result = self._failure(fault, detail)
         self.clear()
@@ -213,11 +213,11 @@ class Transfer:
     def _http_result(self) -> DownloadResult:
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         if status < 200:
-            return self._failure(DownloadFault.PROTOCOL, f"status {status} is not a final answer")
+            return self._failure(DownloadFailure.PROTOCOL, f"status {status} is not a final answer")
         headers = final_headers(self._lines)
         if headers is None:
             # libcurl takes the end of the connection for the end of the headers, and the answer for an empty one.
-            return self._failure(DownloadFault.TRUNCATED, "the headers broke off")
+            return self._failure(DownloadFailure.TRUNCATED, "the headers broke off")
         getinfo = self.curl.getinfo
         return DownloadResult(
             status,
@@ -240,13 +240,13 @@ class Transfer:
         return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
     def _fault(self, number: int, text: str) -> DownloadResult:
-        return self._failure(fault_of(number, text), detail_of(number, text))
+        return self._failure(failure_of(number, text), detail_of(number, text))
 
-    def _failure(self, fault: DownloadFault, detail: str) -> DownloadResult:
+    def _failure(self, fault: DownloadFailure, detail: str) -> DownloadResult:
         if self._peer and self._peer != self._address:
             detail = f"the connection led to {self._peer} and not to {self._address}"
-            fault = DownloadFault.CONNECT
-        return DownloadResult(peer=self._peer, fault=fault, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
+            fault = DownloadFailure.CONNECT
+        return DownloadResult(peer=self._peer, failure=fault, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
 
 def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:

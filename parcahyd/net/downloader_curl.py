@@ -17,8 +17,8 @@ from collections.abc import Callable
 import pycurl
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.ports import GENERAL, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.core.errors import UserError
+from parcahyd.core.ports import GENERAL, DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_options import OptionedTransfer
@@ -74,7 +74,7 @@ class CurlDownloader:
 
     def start(self, request: DownloadRequest, done: Done) -> None:
         if self._closed:
-            self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.CANCELLED, detail="closed"))
+            self._loop.call_soon(self._tell, done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
             return
         idle = self._idle if request.options is GENERAL else self._idle_of(request.options)
         transfer = idle.pop() if idle else self._make(request.options, idle)
@@ -83,7 +83,7 @@ class CurlDownloader:
             self._multi.add_handle(transfer.curl)
         except (pycurl.error, ValueError, TypeError, OSError) as error:
             transfer.close()
-            self._loop.call_soon(self._tell, done, DownloadResult(fault=DownloadFault.PROTOCOL, detail=str(error)))
+            self._loop.call_soon(self._tell, done, DownloadResult(failure=DownloadFailure.PROTOCOL, detail=str(error)))
             return
         self._active[transfer.curl] = transfer
         if self._has_delays:
@@ -94,7 +94,7 @@ class CurlDownloader:
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
-            self._give_up(transfer, DownloadFault.CANCELLED, "cancelled")
+            self._give_up(transfer, DownloadFailure.CANCELLED, "cancelled")
 
     def close(self) -> None:
         if self._closed:
@@ -186,7 +186,7 @@ class CurlDownloader:
         transfer.pool.append(transfer)
         return done, result
 
-    def _give_up(self, transfer: Transfer, fault: DownloadFault, detail: str) -> None:
+    def _give_up(self, transfer: Transfer, fault: DownloadFailure, detail: str) -> None:
         del self._active[transfer.curl]
         self._multi.remove_handle(transfer.curl)
         done = transfer.done
@@ -199,7 +199,7 @@ class CurlDownloader:
         for transfer in list(self._active.values()):
             transfer.pace, stalled = self._stall_timeout.check(transfer.pace, transfer.received(), now)
             if stalled:
-                self._give_up(transfer, DownloadFault.TIMEOUT, stalled)
+                self._give_up(transfer, DownloadFailure.TIMEOUT, stalled)
         if self._active:
             self._look = self._loop.call_later(self._stall_timeout.interval, self._look_around)
 
@@ -221,7 +221,7 @@ def _require_recent_libcurl() -> None:
     number: int = pycurl.version_info()[2]
     found = (number >> 16, number >> 8 & 255, number & 255)
     if found < _OLDEST_LIBCURL:
-        raise UserMistake(
+        raise UserError(
             f"libcurl {'.'.join(map(str, found))} is too old for the curl downloader",
             'install pycurl as a wheel (pip install --only-binary :all: pycurl), or use DownloaderClass = "requests"',
         )

@@ -24,7 +24,7 @@ from urllib3.exceptions import (
 from urllib3.util import SKIP_HEADER
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
@@ -41,15 +41,15 @@ _PROTOCOLS = {10: "1.0", 11: "1.1"}
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 # The first kind found along the chain of causes says what happened.
-_FAULTS: tuple[tuple[type[BaseException], DownloadFault], ...] = (
-    (SSLError, DownloadFault.TLS),
-    (NewConnectionError, DownloadFault.CONNECT),
-    (ConnectTimeoutError, DownloadFault.TIMEOUT),
-    (ReadTimeoutError, DownloadFault.TIMEOUT),
-    (TimeoutError, DownloadFault.TIMEOUT),
-    (DecodeError, DownloadFault.CONTENT_CODING),
-    (IncompleteRead, DownloadFault.TRUNCATED),
-    (ConnectionError, DownloadFault.RESET),
+_FAULTS: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
+    (SSLError, DownloadFailure.TLS),
+    (NewConnectionError, DownloadFailure.CONNECT),
+    (ConnectTimeoutError, DownloadFailure.TIMEOUT),
+    (ReadTimeoutError, DownloadFailure.TIMEOUT),
+    (TimeoutError, DownloadFailure.TIMEOUT),
+    (DecodeError, DownloadFailure.CONTENT_CODING),
+    (IncompleteRead, DownloadFailure.TRUNCATED),
+    (ConnectionError, DownloadFailure.RESET),
 )
 
 
@@ -75,7 +75,7 @@ class RequestsDownloader(ThreadedDownloader):
         try:
             return self._get(request)
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-            return DownloadResult(fault=_fault_of(error), detail=str(error))
+            return DownloadResult(failure=_failure_of(error), detail=str(error))
 
     def abandon(self, thread: int) -> None:
         connection = self._adapter.in_use.get(thread)
@@ -97,17 +97,17 @@ class RequestsDownloader(ThreadedDownloader):
             headers = list(response.raw.headers.iteritems())
             if response.status_code < 200:
                 detail = f"status {response.status_code} is not a final answer"
-                return DownloadResult(peer=peer, fault=DownloadFault.PROTOCOL, detail=detail)
+                return DownloadResult(peer=peer, failure=DownloadFailure.PROTOCOL, detail=detail)
             if not _decodable(response.headers.get("Content-Encoding", "")):
                 detail = f"content coding {response.headers['Content-Encoding']}"
-                return DownloadResult(peer=peer, fault=DownloadFault.CONTENT_CODING, detail=detail)
+                return DownloadResult(peer=peer, failure=DownloadFailure.CONTENT_CODING, detail=detail)
             try:
                 body = _body(response, request.max_bytes, request.cut)
             except ProtocolError as error:
-                return DownloadResult(peer=peer, fault=DownloadFault.TRUNCATED, detail=str(error))
+                return DownloadResult(peer=peer, failure=DownloadFailure.TRUNCATED, detail=str(error))
             if body is None:
                 detail = "the decoded body is larger than allowed"
-                return DownloadResult(peer=peer, fault=DownloadFault.SIZE, detail=detail)
+                return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail=detail)
         if request.options.cookies:
             self._jar.take(request.url, headers, time.time())
         elapsed = time.monotonic() - started
@@ -163,7 +163,7 @@ def _decodable(codings: str) -> bool:
     return all(coding.strip().lower() in _CODINGS for coding in codings.split(",") if coding.strip())
 
 
-def _fault_of(error: BaseException) -> DownloadFault:
+def _failure_of(error: BaseException) -> DownloadFailure:
     """requests wraps urllib3's exceptions, which wrap those of sockets: the arguments and causes hold what happened."""
     waiting: list[object] = [error]
     seen: list[BaseException] = []
@@ -175,4 +175,4 @@ def _fault_of(error: BaseException) -> DownloadFault:
     for kind, fault in _FAULTS:
         if any(isinstance(one, kind) for one in seen):
             return fault
-    return DownloadFault.PROTOCOL
+    return DownloadFailure.PROTOCOL

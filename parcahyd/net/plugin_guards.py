@@ -12,17 +12,17 @@ from collections.abc import Callable
 
 import msgspec
 
-from parcahyd.core.errors import ResolutionFailed, error_line
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure, error_line
 from parcahyd.core.ports import (
     GENERAL,
     Downloader,
-    DownloadFault,
+    DownloadFailure,
     DownloadRequest,
     DownloadResult,
     Resolution,
     Resolver,
 )
+from parcahyd.core.states import Reason
 
 __all__ = ["GuardedDownloader", "GuardedResolver"]
 
@@ -32,7 +32,7 @@ Done = Callable[[DownloadResult], None]
 
 
 class GuardedResolver:
-    """A resolver that raises nothing but ResolutionFailed, and whose answers are valid for `max_ttl` seconds at most."""
+    """A resolver that raises nothing but ResolutionFailure, and whose answers are valid for `max_ttl` seconds at most."""
 
     def __init__(self, name: str, resolver: Resolver, max_ttl: float) -> None:
         self._name = name
@@ -42,16 +42,16 @@ class GuardedResolver:
     def resolve(self, host: str) -> Resolution:
         try:
             resolution = self._resolver.resolve(host)
-        except ResolutionFailed:
+        except ResolutionFailure:
             raise
         except Exception as error:
-            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" raised {error_line(error)}') from error
+            raise ResolutionFailure(Reason.DNS_FAILURE, f'resolver "{self._name}" raised {error_line(error)}') from error
         if not isinstance(resolution, Resolution):
             kind = type(resolution).__name__
-            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" returned {kind}, not a Resolution')
+            raise ResolutionFailure(Reason.DNS_FAILURE, f'resolver "{self._name}" returned {kind}, not a Resolution')
         if not isinstance(resolution.ttl, int | float):
             kind = type(resolution.ttl).__name__
-            raise ResolutionFailed(Reason.DNS_FAILURE, f'resolver "{self._name}" returned a ttl that is {kind}, not a number')
+            raise ResolutionFailure(Reason.DNS_FAILURE, f'resolver "{self._name}" returned a ttl that is {kind}, not a number')
         return resolution if resolution.ttl <= self._max_ttl else Resolution(resolution.addresses, self._max_ttl)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class GuardedDownloader:
             valid = msgspec.convert(msgspec.structs.asdict(result), DownloadResult)
         except msgspec.ValidationError as error:
             return self._fault(f"gave a DownloadResult of other types: {error}")
-        if valid.fault is DownloadFault.PLUGIN and self._name not in valid.detail:
+        if valid.failure is DownloadFailure.PLUGIN and self._name not in valid.detail:
             valid.detail = f'downloader "{self._name}": {valid.detail}'
         return valid
 
@@ -136,4 +136,4 @@ class GuardedDownloader:
         return self._fault(f"cannot do what the settings ask for this host: {', '.join(sorted(unknown))}")
 
     def _fault(self, what: str) -> DownloadResult:
-        return DownloadResult(fault=DownloadFault.PLUGIN, detail=f'downloader "{self._name}" {what}')
+        return DownloadResult(failure=DownloadFailure.PLUGIN, detail=f'downloader "{self._name}" {what}')

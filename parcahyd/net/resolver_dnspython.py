@@ -14,9 +14,9 @@ import dns.resolver
 import msgspec
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ConfigurationError, ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ConfigurationError, ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 from parcahyd.net.answer_cache import AnswerCache
 
 __all__ = ["DnspythonResolver"]
@@ -65,7 +65,7 @@ class DnspythonResolver:
         if ipv4.reason in (Reason.DNS_NO_NAME, Reason.DNS_TIMEOUT):
             # A name that does not exist has no records of any type (RFC 8020, section 2), and a server that did not answer is
             # not asked a second time.
-            raise ResolutionFailed(ipv4.reason, ipv4.detail)
+            raise ResolutionFailure(ipv4.reason, ipv4.detail)
         ipv6 = self._questions.addresses(name, "AAAA")
         addresses = ipv4.addresses + ipv6.addresses
         if not addresses:
@@ -126,19 +126,19 @@ def _absolute_name(host: str) -> dns.name.Name:
     try:
         name = dns.name.from_text(host, dns.name.root)
     except (dns.exception.DNSException, UnicodeError) as error:
-        raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
+        raise ResolutionFailure(Reason.DNS_NO_NAME, f"{host}: {error}") from error
     if name == dns.name.root:
-        raise ResolutionFailed(Reason.DNS_NO_NAME, "the host is empty")
+        raise ResolutionFailure(Reason.DNS_NO_NAME, "the host is empty")
     return name
 
 
-def _worse(*kinds: _Records) -> ResolutionFailed:
+def _worse(*kinds: _Records) -> ResolutionFailure:
     """The failure to report where neither kind gave addresses: a passing one, since it may hide an address."""
     for reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE, Reason.DNS_NO_NAME):
         for kind in kinds:
             if kind.reason is reason:
-                return ResolutionFailed(reason, kind.detail)
-    return ResolutionFailed(Reason.DNS_NO_ADDRESS, kinds[0].detail)
+                return ResolutionFailure(reason, kind.detail)
+    return ResolutionFailure(Reason.DNS_NO_ADDRESS, kinds[0].detail)
 
 
 def _nameserver(entry: str) -> tuple[str, int]:

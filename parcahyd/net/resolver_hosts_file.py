@@ -7,9 +7,9 @@ import os
 import threading
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ConfigurationError, ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ConfigurationError, ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 
 __all__ = ["HostsFileResolver", "HostsTable", "parse_hosts"]
 
@@ -32,9 +32,9 @@ class HostsFileResolver:
         try:
             addresses = self._table.addresses(host)
         except OSError as error:
-            raise ResolutionFailed(Reason.DNS_FAILURE, f"{self._path} cannot be read: {error.strerror}") from error
+            raise ResolutionFailure(Reason.DNS_FAILURE, f"{self._path} cannot be read: {error.strerror}") from error
         if not addresses:
-            raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host} is not in {self._path}")
+            raise ResolutionFailure(Reason.DNS_NO_NAME, f"{host} is not in {self._path}")
         return Resolution(addresses, self._ttl)
 
     def close(self) -> None:

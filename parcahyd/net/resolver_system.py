@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 from parcahyd.net.answer_cache import AnswerCache
 from parcahyd.net.resolver_hosts_file import HostsTable
 
@@ -51,11 +51,11 @@ class SystemResolver:
             try:
                 addresses = tuple(sorted(dict.fromkeys(self._address_info(host.rstrip(".") + ".")), key=_is_ipv6))
             except socket.gaierror as error:
-                raise ResolutionFailed(_reason_of(error), f"{host}: {error.strerror}") from error
+                raise ResolutionFailure(_reason_of(error), f"{host}: {error.strerror}") from error
             except (UnicodeError, ValueError) as error:
-                raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host}: {error}") from error
+                raise ResolutionFailure(Reason.DNS_NO_NAME, f"{host}: {error}") from error
         if not addresses:
-            raise ResolutionFailed(Reason.DNS_NO_ADDRESS, f"{host} has no address")
+            raise ResolutionFailure(Reason.DNS_NO_ADDRESS, f"{host} has no address")
         return Resolution(addresses, self._ttl)
 
     def _in_hosts_file(self, host: str) -> tuple[str, ...]:

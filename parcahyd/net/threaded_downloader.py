@@ -10,7 +10,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 
 __all__ = ["ThreadedDownloader"]
 
@@ -34,8 +34,8 @@ class _Fetch:
 class ThreadedDownloader(ABC):
     """Runs a blocking `fetch` in at most `Connections` threads and calls `done` with its result on the loop.
 
-    Whatever `fetch` raises becomes DownloadFault.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
-    answered with DownloadFault.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
+    Whatever `fetch` raises becomes DownloadFailure.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
+    answered with DownloadFailure.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
     `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
     bytes. `parcahyd.testing.check_downloader` finds out.
     """
@@ -64,7 +64,7 @@ class ThreadedDownloader(ABC):
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         if self._closed:
-            self._loop.call_soon(done, DownloadResult(fault=DownloadFault.CANCELLED, detail="closed"))
+            self._loop.call_soon(done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
             return
         fetch = _Fetch(request, done)
         self._waited_for.add(fetch)
@@ -79,7 +79,7 @@ class ThreadedDownloader(ABC):
 
     def cancel_all(self) -> None:
         for fetch in list(self._waited_for):
-            self._give_up(fetch, DownloadFault.CANCELLED, "cancelled")
+            self._give_up(fetch, DownloadFailure.CANCELLED, "cancelled")
 
     def close(self) -> None:
         if self._closed:
@@ -103,9 +103,9 @@ class ThreadedDownloader(ABC):
         try:
             result = self.fetch(request)
         except BaseException as error:  # not even SystemExit may end a thread, or its request would never be answered
-            return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"{type(error).__name__}: {error}")
+            return DownloadResult(failure=DownloadFailure.PLUGIN, detail=f"{type(error).__name__}: {error}")
         if not isinstance(result, DownloadResult):
-            return DownloadResult(fault=DownloadFault.PLUGIN, detail=f"fetch returned {type(result).__name__}")
+            return DownloadResult(failure=DownloadFailure.PLUGIN, detail=f"fetch returned {type(result).__name__}")
         return result
 
     def _finish(self, fetch: _Fetch, result: DownloadResult) -> None:
@@ -118,12 +118,12 @@ class ThreadedDownloader(ABC):
         fetch.done(result)
 
     def _run_out(self, fetch: _Fetch) -> None:
-        self._give_up(fetch, DownloadFault.TIMEOUT, f"not complete after {self.conf.TimeoutTotal:g} s")
+        self._give_up(fetch, DownloadFailure.TIMEOUT, f"not complete after {self.conf.TimeoutTotal:g} s")
 
-    def _give_up(self, fetch: _Fetch, fault: DownloadFault, detail: str) -> None:
+    def _give_up(self, fetch: _Fetch, fault: DownloadFailure, detail: str) -> None:
         self._waited_for.remove(fetch)
         if fetch.timer is not None:
             fetch.timer.cancel()
-        self._loop.call_soon(fetch.done, DownloadResult(fault=fault, detail=detail))
+        self._loop.call_soon(fetch.done, DownloadResult(failure=fault, detail=detail))
         if fetch.thread:
             self._loop.call_soon(self.abandon, fetch.thread)

@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from parcahyd.core.ports import Clock
-from parcahyd.core.records import Assignment, Pause, ResolvedPair
+from parcahyd.core.records import Assignment, Pause, ResolvedLease
 from parcahyd.rules.politeness.shares import Shares
 
 __all__ = ["CrawlManager"]
@@ -23,9 +23,9 @@ _PAUSES_KEPT = 10_000
 class _Source(Protocol):
     def __len__(self) -> int: ...
 
-    def heads(self) -> Iterator[tuple[str, ResolvedPair]]: ...
+    def heads(self) -> Iterator[tuple[str, ResolvedLease]]: ...
 
-    def take(self, address: str) -> ResolvedPair: ...
+    def take(self, address: str) -> ResolvedLease: ...
 
 
 def _host(name: str) -> str:
@@ -164,7 +164,7 @@ class CrawlManager:
             if not owner.visits:
                 del self._owners[subject]
 
-    def _choose(self, resolved: ResolvedPair) -> tuple[int, str] | None:
+    def _choose(self, resolved: ResolvedLease) -> tuple[int, str] | None:
         """The worker and the address for a visit, or None while whoever owns the host or the address has no room.
 
         After a visit that found nobody, the host's next address has its turn.
@@ -188,7 +188,7 @@ class CrawlManager:
         worker = max(range(len(self._room)), key=self._room.__getitem__)
         return (worker, free) if self._room[worker] else None
 
-    def _open(self, resolved: ResolvedPair, worker: int, address: str) -> Assignment:
+    def _open(self, resolved: ResolvedLease, worker: int, address: str) -> Assignment:
         pair = resolved.pair
         subjects = _host(pair.host), _address(address)
         pages = self._visit_pages

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from parcahyd.core.records import Pair
+from parcahyd.core.records import SiteLease
 
 __all__ = ["MappingManager"]
 
@@ -16,7 +16,7 @@ __all__ = ["MappingManager"]
 class _Source(Protocol):
     def __len__(self) -> int: ...
 
-    def take(self, count: int) -> tuple[Pair, ...]: ...
+    def take(self, count: int) -> tuple[SiteLease, ...]: ...
 
 
 class _Target(Protocol):
@@ -33,7 +33,7 @@ class MappingManager:
         target: _Target,
         mappers: int,
         argument_url: int,
-        assign: Callable[[tuple[Pair, ...]], None],
+        assign: Callable[[tuple[SiteLease, ...]], None],
     ) -> None:
         self._source = source
         self._target = target

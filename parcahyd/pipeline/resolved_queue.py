@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 
-from parcahyd.core.records import ResolvedPair
+from parcahyd.core.records import ResolvedLease
 
 __all__ = ["ResolvedQueue"]
 
@@ -19,7 +19,7 @@ class ResolvedQueue:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._groups: OrderedDict[str, deque[ResolvedPair]] = OrderedDict()
+        self._groups: OrderedDict[str, deque[ResolvedLease]] = OrderedDict()
         self._count = 0
 
     def __len__(self) -> int:
@@ -29,18 +29,18 @@ class ResolvedQueue:
     def room(self) -> int:
         return self.size - self._count
 
-    def put(self, resolved: ResolvedPair) -> None:
+    def put(self, resolved: ResolvedLease) -> None:
         self._groups.setdefault(resolved.addresses[0], deque()).append(resolved)
         self._count += 1
 
-    def heads(self) -> Iterator[tuple[str, ResolvedPair]]:
+    def heads(self) -> Iterator[tuple[str, ResolvedLease]]:
         """The first pair of every group; groups may be taken from while this runs."""
         for address in list(self._groups):
             group = self._groups.get(address)
             if group:
                 yield address, group[0]
 
-    def take(self, address: str) -> ResolvedPair:
+    def take(self, address: str) -> ResolvedLease:
         """Remove the first pair of a group; the group goes to the end, so that every address gets its turn."""
         group = self._groups[address]
         resolved = group.popleft()
@@ -51,7 +51,7 @@ class ResolvedQueue:
             del self._groups[address]
         return resolved
 
-    def take_all(self) -> list[ResolvedPair]:
+    def take_all(self) -> list[ResolvedLease]:
         """Empty the queue: the run is stopping."""
         pairs = [resolved for group in self._groups.values() for resolved in group]
         self._groups.clear()

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from parcahyd.core.buffer import BufferedRecord, BufferQueue, Written
-from parcahyd.core.life_cycle import State
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import BadRecord, VisitOver
+from parcahyd.core.states import State
 
 __all__ = ["Tally", "UpdateDatabase"]
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from parcahyd.core.messages import Committed, LeaseRequest, Leases
 from parcahyd.core.ports import Clock
-from parcahyd.core.records import Pair
+from parcahyd.core.records import SiteLease
 from parcahyd.core.signals import Signal, SignalBoard
 
 __all__ = ["UrlDispatcher"]
@@ -24,10 +24,10 @@ class _Queue(Protocol):
     @property
     def room(self) -> int: ...
 
-    def put(self, pair: Pair) -> bool: ...
+    def put(self, pair: SiteLease) -> bool: ...
 
 
-def weight_of(pair: Pair) -> int:
+def weight_of(pair: SiteLease) -> int:
     """About how many bytes a pair occupies while it is on its way."""
     return 1000 + len(pair.known) + 300 * len(pair.urls)
 

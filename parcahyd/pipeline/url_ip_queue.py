@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from parcahyd.core.records import Pair
+from parcahyd.core.records import SiteLease
 
 __all__ = ["UrlIpQueue"]
 
@@ -17,7 +17,7 @@ class UrlIpQueue:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._pairs: deque[Pair] = deque()
+        self._pairs: deque[SiteLease] = deque()
         self._sites: set[int] = set()
 
     def __len__(self) -> int:
@@ -27,7 +27,7 @@ class UrlIpQueue:
     def room(self) -> int:
         return self.size - len(self._pairs)
 
-    def put(self, pair: Pair) -> bool:
+    def put(self, pair: SiteLease) -> bool:
         """Take the pair in; False when its site is here already."""
         if pair.site in self._sites:
             return False
@@ -35,7 +35,7 @@ class UrlIpQueue:
         self._pairs.append(pair)
         return True
 
-    def take(self, count: int) -> tuple[Pair, ...]:
+    def take(self, count: int) -> tuple[SiteLease, ...]:
         """At most `count` pairs from the head."""
         taken = tuple(self._pairs.popleft() for _ in range(min(count, len(self._pairs))))
         self._sites.difference_update(pair.site for pair in taken)

@@ -6,10 +6,10 @@ addresses that have not expired are kept, but the policy is asked every time: it
 
 from __future__ import annotations
 
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Event, Reason, State, after
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Clock, Resolver
-from parcahyd.core.records import BadRecord, DueUrl, Pair, ResolvedPair, VisitOver
+from parcahyd.core.records import BadRecord, DueUrl, ResolvedLease, SiteLease, VisitOver
+from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
 
@@ -26,7 +26,7 @@ class UrlMapper:
         self._policy = policy
         self._clock = clock
 
-    def map(self, pair: Pair) -> ResolvedPair:
+    def map(self, pair: SiteLease) -> ResolvedLease:
         now = self._clock.now()
         addresses, expires_at = pair.addresses, pair.addresses_expire
         literal = literal_address(pair.host)
@@ -35,17 +35,17 @@ class UrlMapper:
         elif not addresses or expires_at <= now:
             try:
                 resolution = self._resolver.resolve(pair.host)
-            except ResolutionFailed as failure:
-                return ResolvedPair(pair, reason=failure.reason.word, detail=failure.detail)
+            except ResolutionFailure as failure:
+                return ResolvedLease(pair, reason=failure.reason.word, detail=failure.detail)
             addresses, expires_at = resolution.addresses, now + resolution.ttl
         vetted = self._policy.vet(addresses)
         if vetted:
-            return ResolvedPair(pair, vetted, expires_at)
+            return ResolvedLease(pair, vetted, expires_at)
         detail = f"{pair.host} leads to {', '.join(addresses)}"
-        return ResolvedPair(pair, reason=Reason.ADDRESS.word, detail=detail)
+        return ResolvedLease(pair, reason=Reason.ADDRESS.word, detail=detail)
 
 
-def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
+def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
     """The records of a visit that cannot take place because its host has no address that may be visited."""
     pair, reason = resolved.pair, Reason.of(resolved.reason)
     if reason is Reason.ADDRESS:
@@ -71,7 +71,7 @@ def hand_back(resolved: ResolvedPair, schedule: Schedule, now: float) -> tuple[l
 
 
 def _bad(
-    pair: Pair, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
+    pair: SiteLease, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
 ) -> BadRecord:
     return BadRecord(
         visit=pair.visit,
@@ -91,5 +91,5 @@ def _bad(
     )
 
 
-def _over(pair: Pair, now: float, failures: int, not_before: float, reason: str) -> VisitOver:
+def _over(pair: SiteLease, now: float, failures: int, not_before: float, reason: str) -> VisitOver:
     return VisitOver(visit=pair.visit, site=pair.site, at=now, not_before=not_before, failures=failures, reason=reason)

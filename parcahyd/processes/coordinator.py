@@ -17,7 +17,7 @@ import msgspec
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
-from parcahyd.core.errors import RunFailed, UserMistake
+from parcahyd.core.errors import RunFailure, UserError
 from parcahyd.core.messages import (
     Begin,
     CannotRun,
@@ -32,7 +32,7 @@ from parcahyd.core.messages import (
 )
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.progress import Observer
-from parcahyd.core.records import Pair, VisitOver
+from parcahyd.core.records import SiteLease, VisitOver
 from parcahyd.core.signals import Signal
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.run_progress import RunProgress
@@ -87,7 +87,7 @@ class Coordinator:
         self._alarm: asyncio.TimerHandle | None = None
 
     def run(self) -> int:
-        """The exit code. Raises UserMistake and RunFailed."""
+        """The exit code. Raises UserError and RunFailure."""
         try:
             lock = RunLock(database_url(self._configuration))
             try:
@@ -163,7 +163,7 @@ class Coordinator:
         if self._result is not None or self._phase == "finishing":
             return
         if loss.failed_starts >= _MOST_FAILED_STARTS:
-            self._end(RunFailed(f"Crawl Workers end as soon as they start (exit code {loss.code})"))
+            self._end(RunFailure(f"Crawl Workers end as soon as they start (exit code {loss.code})"))
             return
         if not self._outcome:
             self._progress.note(f"Crawl Worker {loss.worker} ended (exit code {loss.code}) and was replaced")
@@ -175,7 +175,7 @@ class Coordinator:
 
     def _update_database_lost(self, child: Child) -> None:
         code = child.wait(1.0)
-        self._end(RunFailed(f"the Update Database process is gone (exit code {code}); start again to go on"))
+        self._end(RunFailure(f"the Update Database process is gone (exit code {code}); start again to go on"))
 
     def _end_children(self, update_database: Child) -> None:
         """However the run ended, no child stays."""
@@ -190,7 +190,7 @@ class Coordinator:
     def _ready(self, message: Ready) -> None:
         if message.empty:
             self._end(
-                UserMistake(
+                UserError(
                     "there is nothing to crawl: the database knows no URL",
                     "give one with --seed URL, or Seeds in WorkConf.toml",
                 )
@@ -202,7 +202,7 @@ class Coordinator:
         self._boxes.url_dispatcher.dispatch()
 
     def _cannot_run(self, message: CannotRun) -> None:
-        self._end(UserMistake(message.message, message.remedy))
+        self._end(UserError(message.message, message.remedy))
 
     def _notice(self, message: Notice) -> None:
         self._progress.note(message.sentence)
@@ -261,7 +261,7 @@ class Coordinator:
         for resolved in boxes.resolved_queue.take_all():
             self._hand_back(resolved.pair)
 
-    def _hand_back(self, pair: Pair) -> None:
+    def _hand_back(self, pair: SiteLease) -> None:
         """A visit that never began: the site is as it was."""
         self.update_database.send(
             VisitOver(

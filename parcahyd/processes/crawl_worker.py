@@ -14,7 +14,7 @@ from typing import Any
 
 from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.buffer import charge
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.core.messages import (
     Begin,
     BufferAddress,
@@ -141,7 +141,7 @@ class CrawlWorkerProcess:
     def _raised(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """The coordinator reports a user's error, such as a plugin that cannot be made; anything else is a bug."""
         error = context.get("exception")
-        if not isinstance(error, UserMistake):
+        if not isinstance(error, UserError):
             end_with_traceback(loop, context)
         else:
             self.coordinator.send(CannotRun(error.message, error.remedy))

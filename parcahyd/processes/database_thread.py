@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from parcahyd.core.buffer import BufferQueue, Written
-from parcahyd.core.errors import StoreFailed
-from parcahyd.core.life_cycle import Event, Reason, after
+from parcahyd.core.errors import StoreFailure
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import BadRecord, ExternRecord, PageRecord, VisitOver
+from parcahyd.core.states import Event, Reason, after
 from parcahyd.processes.packing_threads import BufferedItem
 from parcahyd.storage.store import Store
 
@@ -55,7 +55,7 @@ class DatabaseThread:
 
     def _write(self, work: Callable[[], Written], done: _Done) -> None:
         def written(result: Written | None, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
+            if isinstance(error, StoreFailure):
                 done(error)
             elif error is not None:
                 raise error  # A bug: the process ends with a traceback, and the run with it.
@@ -90,7 +90,7 @@ class DatabaseThread:
 
     def opened(self) -> Store:
         if self.store is None:
-            raise StoreFailed("the database is not open")
+            raise StoreFailure("the database is not open")
         return self.store
 
 

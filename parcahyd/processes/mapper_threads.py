@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from parcahyd.core.records import Pair, ResolvedPair
+from parcahyd.core.records import ResolvedLease, SiteLease
 from parcahyd.pipeline.url_mapper import UrlMapper
 
 __all__ = ["MapperThreads"]
@@ -38,18 +38,18 @@ class MapperThreads:
         count: int,
         loop: asyncio.AbstractEventLoop,
         *,
-        delivered: Callable[[ResolvedPair], None],
+        delivered: Callable[[ResolvedLease], None],
         hungry: Callable[[], None],
     ) -> None:
         self._mapper = mapper
         self._loop = loop
         self._delivered = delivered
         self._hungry = hungry
-        self._pairs: SimpleQueue[tuple[Pair, _Set]] = SimpleQueue()
+        self._pairs: SimpleQueue[tuple[SiteLease, _Set]] = SimpleQueue()
         for number in range(count):
             threading.Thread(target=self._work, name=f"url-mapper-{number}", daemon=True).start()
 
-    def map(self, pairs: tuple[Pair, ...]) -> None:
+    def map(self, pairs: tuple[SiteLease, ...]) -> None:
         """Have a set resolved."""
         together = _Set(len(pairs))
         for pair in pairs:
@@ -66,7 +66,7 @@ class MapperThreads:
                 else:
                     self._loop.call_soon_threadsafe(self._deliver, resolved, together)
 
-    def _deliver(self, resolved: ResolvedPair, together: _Set) -> None:
+    def _deliver(self, resolved: ResolvedLease, together: _Set) -> None:
         self._delivered(resolved)
         together.left -= 1
         if not together.left:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.buffer import charge
-from parcahyd.core.errors import StoreFailed, UserMistake
-from parcahyd.core.life_cycle import State
+from parcahyd.core.errors import StoreFailure, UserError
 from parcahyd.core.messages import (
     AddressesFound,
     Assigned,
@@ -37,6 +36,7 @@ from parcahyd.core.messages import (
 )
 from parcahyd.core.records import BadRecord, PauseRecord, SiteAddresses, VisitOver
 from parcahyd.core.signals import Signal
+from parcahyd.core.states import State
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.processes.packing_threads import PackingThreads
@@ -146,7 +146,7 @@ class UpdateDatabaseProcess:
         """Have the database thread do something until it succeeds; `failure` is what the user reads when it does not."""
 
         def finished(result: Any, error: BaseException | None) -> None:
-            if isinstance(error, StoreFailed):
+            if isinstance(error, StoreFailure):
                 self.send_notice(f"{failure}: {error}")
                 self.later(_TRY_AGAIN_AFTER, lambda: self._call(work, done, failure))
             elif error is not None:
@@ -172,7 +172,7 @@ class UpdateDatabaseProcess:
             return Ready(start.run, now, start.pauses, start.empty and not message.seeds, self._listener.address)
 
         def opened(ready: Ready | None, error: BaseException | None) -> None:
-            if isinstance(error, UserMistake):
+            if isinstance(error, UserError):
                 self.coordinator.send(CannotRun(error.message, error.remedy))
             elif error is not None:
                 raise error

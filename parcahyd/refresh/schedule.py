@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.freshness import interval_of_gain
 from parcahyd.rules.politeness.backoff import grown, spread, wait_for_try

@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 
-from parcahyd.core.errors import CrawlBusy, DatabaseMistake
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
 
 __all__ = ["RunLock"]
 
@@ -39,7 +39,7 @@ class RunLock:
         try:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise DatabaseMistake(
+            raise DatabaseUnusable(
                 f"the lock file {path} cannot be opened: {error.strerror}",
                 "create its folder, or choose a DbUrl in a folder you may write to",
             ) from error

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from parcahyd.cli.crawl_options import port_option
+from parcahyd.cli.options import port_option
 from parcahyd.sample.server import SampleServer
 from parcahyd.sample.tour import tour
 

@@ -19,7 +19,7 @@ from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile_places import WINDOW, Learned, learn, read_learned, skeleton_hash, visited, write_learned
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.media_types.media_type import is_html
-from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, unpack, whole_of
+from parcahyd.storage.document_format import PackedPage, PackedRegion, UnpackingFailure, unpack, whole_of
 from parcahyd.storage.packing import Compress, pack_regions
 from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
 
@@ -78,7 +78,7 @@ class ChangeLearning:
             lessons[fetch] = _NOTHING
             try:
                 lessons[fetch] = _seen(skeleton, learned, self._whole(fetch, document)[0])
-            except Damaged:  # `verify` says what; nothing is known of it any more
+            except UnpackingFailure:  # `verify` says what; nothing is known of it any more
                 continue
         self._versions.set_learned(lessons)
 
@@ -100,7 +100,7 @@ class ChangeLearning:
         new = unpack(page.packed, page.length)
         try:
             old, skeleton, regions = self._whole(version.id, version.document_id)
-        except Damaged:
+        except UnpackingFailure:
             return unchanged
         before = read_learned(version.learned) if version.learned else Learned(visits=min(max(checks - 1, 0), WINDOW))
         learned = learn(before, old, new)

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from parcahyd.config.database_url import without_password
-from parcahyd.core.errors import DatabaseMistake
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.storage.readonly_sqlite import ReadonlyConnection, is_complete
 
 __all__ = ["Database", "first_line", "open_database"]
@@ -56,16 +56,16 @@ class Database(msgspec.Struct, frozen=True):
     """Makes a new connection each time; parameters have places."""
 
     def connect(self) -> Connection:
-        """The first connection; a database that does not answer is a DatabaseMistake with a remedy."""
+        """The first connection; a database that does not answer is a DatabaseUnusable with a remedy."""
         try:
             return self.engine.connect()
         except SQLAlchemyError as error:
             remedy = "check DbUrl" if self.kind == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
-            raise DatabaseMistake(f"cannot open the database {self.place}: {first_line(error)}", remedy) from error
+            raise DatabaseUnusable(f"cannot open the database {self.place}: {first_line(error)}", remedy) from error
 
 
 def open_database(url: str, *, create: bool, read_only: bool = False) -> Database:
-    """The database of a URL; a URL that names none is a DatabaseMistake. A missing file is made when `create` says so."""
+    """The database of a URL; a URL that names none is a DatabaseUnusable. A missing file is made when `create` says so."""
     scheme, separator, rest = url.partition("://")
     match scheme.partition("+")[0] if separator else "":
         case "sqlite":
@@ -73,9 +73,9 @@ def open_database(url: str, *, create: bool, read_only: bool = False) -> Databas
         case "postgresql":
             return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only=read_only)
         case "":
-            raise DatabaseMistake("DbUrl is not a database URL", f"write {_FORMS}")
+            raise DatabaseUnusable("DbUrl is not a database URL", f"write {_FORMS}")
         case other:
-            raise DatabaseMistake(f"{other} databases are not served", f"use {_FORMS}")
+            raise DatabaseUnusable(f"{other} databases are not served", f"use {_FORMS}")
 
 
 def first_line(error: BaseException) -> str:
@@ -86,7 +86,7 @@ def first_line(error: BaseException) -> str:
 
 def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
     if not file or file == ":memory:" or "mode=memory" in file:
-        raise DatabaseMistake(
+        raise DatabaseUnusable(
             "a database in memory cannot be shared by the processes of a crawl", "name a file: sqlite:///FILE"
         )
     path = os.path.join(os.getcwd(), file)
@@ -108,7 +108,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
                 raise
             if is_complete(path):
                 return _looked_at(ReadonlyConnection(path, name), _READERS_PRAGMAS)
-            raise DatabaseMistake(
+            raise DatabaseUnusable(
                 f"the database {path} cannot be read with its log in a folder that may not be written to: {first_line(error)}",
                 f"copy it to another folder, together with {os.path.basename(path)}-wal",
             ) from error
@@ -123,14 +123,14 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
 
 def _require_way_to(path: str, folder: str, *, create: bool) -> None:
     if os.path.isdir(folder) and not os.access(folder, os.X_OK):
-        raise DatabaseMistake(f"the folder {folder} may not be entered", _ASK_ITS_OWNER)
+        raise DatabaseUnusable(f"the folder {folder} may not be entered", _ASK_ITS_OWNER)
     is_there = os.path.exists(path)
     if not create and not is_there:
-        raise DatabaseMistake(f"there is no database {path} yet", _RUN_FIRST)
+        raise DatabaseUnusable(f"there is no database {path} yet", _RUN_FIRST)
     if not os.path.isdir(folder):
-        raise DatabaseMistake(f"the folder {folder} does not exist", "create it, or change DbUrl")
+        raise DatabaseUnusable(f"the folder {folder} does not exist", "create it, or change DbUrl")
     if is_there and not os.access(path, os.R_OK):
-        raise DatabaseMistake(f"the database {path} may not be read", _ASK_ITS_OWNER)
+        raise DatabaseUnusable(f"the database {path} may not be read", _ASK_ITS_OWNER)
 
 
 def _looked_at(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
@@ -148,7 +148,7 @@ def _postgresql(place: str, url: str, *, read_only: bool) -> Database:
     try:
         import psycopg  # an extra
     except ImportError:
-        raise DatabaseMistake("PostgreSQL needs the psycopg package", "pip install 'parcahyd[postgres]'") from None
+        raise DatabaseUnusable("PostgreSQL needs the psycopg package", "pip install 'parcahyd[postgres]'") from None
 
     def connect() -> Any:
         connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS, application_name="parcahyd")

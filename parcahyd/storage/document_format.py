@@ -21,10 +21,10 @@ import msgspec
 from parcahyd.core.records import PageRecord
 
 __all__ = [
-    "Damaged",
     "PackedPage",
     "PackedRegion",
     "Parts",
+    "UnpackingFailure",
     "rebuild",
     "region_content",
     "region_spans",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class Damaged(Exception):
+class UnpackingFailure(Exception):
     """Bytes in the database that are not what was put there."""
 
 
@@ -86,11 +86,11 @@ def unpack(packed: bytes, length: int | None = None) -> bytes:
     try:
         content = stream.decompress(packed, 0 if length is None else length + 1)
     except zlib.error as error:
-        raise Damaged(f"it cannot be decompressed: {error}") from None
+        raise UnpackingFailure(f"it cannot be decompressed: {error}") from None
     if length is not None and len(content) != length:
-        raise Damaged(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
+        raise UnpackingFailure(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
     if not stream.eof:
-        raise Damaged("its compressed bytes end too early")
+        raise UnpackingFailure("its compressed bytes end too early")
     return content
 
 
@@ -136,7 +136,7 @@ def whole_of(packed: bytes, length: int, regions: Sequence[PackedRegion]) -> byt
 def region_content(region: PackedRegion, length: int) -> bytes:
     """What a region holds; `length` is that of the skeleton."""
     if not region.packed or not 0 <= region.offset <= length:
-        raise Damaged("a region is not where its document has room for it")
+        raise UnpackingFailure("a region is not where its document has room for it")
     return unpack(region.packed, region.length)
 
 
@@ -148,7 +148,7 @@ def region_spans(regions: Sequence[PackedRegion], length: int) -> list[tuple[int
         begin = region.offset + shift
         end = begin + (region.length or 0)
         if begin < done or end > length:
-            raise Damaged("a region is not where its document has room for it")
+            raise UnpackingFailure("a region is not where its document has room for it")
         spans.append((begin, end))
         shift += end - begin
         done = end

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 
 __all__ = ["MOST", "ONE", "ZERO", "inserting", "later", "moment", "same", "updating", "word"]
 

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, null, select, update
 
-from parcahyd.core.life_cycle import State
-from parcahyd.core.records import DueUrl, Pair, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, VisitOver
+from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
+from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.due_times import earliest
 from parcahyd.storage.expressions import MOST, later, moment, same, updating
 from parcahyd.storage.pauses import PauseRows
-from parcahyd.storage.robots import ErrandRows
+from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, sites, urls
 from parcahyd.storage.sites import SiteRows
@@ -122,7 +122,7 @@ _ORPHAN = (
 class Leases:
     """Gives sites out and takes them back; used inside a transaction of the writer."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, errand_rows: ErrandRows) -> None:
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, errand_rows: RobotsRows) -> None:
         self._writer = writer
         self._state = state
         self._sites = site_rows
@@ -136,12 +136,12 @@ class Leases:
 
     def lease(
         self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
-    ) -> tuple[list[Pair], float | None]:
+    ) -> tuple[list[SiteLease], float | None]:
         """Up to `count` sites that have something to do, as visits, and when the next falls due if these were not all.
 
         A site whose time says more than its URLs do is put right instead of being given out for nothing.
         """
-        pairs: list[Pair] = []
+        pairs: list[SiteLease] = []
         looked_at: set[int] = set()
         while len(pairs) < count:
             most = count - len(pairs)
@@ -181,7 +181,7 @@ class Leases:
             self._state.allowance.take_back()
 
     def _fill(
-        self, pairs: list[Pair], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
+        self, pairs: list[SiteLease], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
     ) -> None:
         errands = self._errands.of(picked)
         found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
@@ -197,7 +197,7 @@ class Leases:
             if not due and site not in errands:
                 idle.append(site)
                 continue
-            pair = Pair(
+            pair = SiteLease(
                 visit=self._state.new_visit(),
                 site=site,
                 scheme=row.scheme,

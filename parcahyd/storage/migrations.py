@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, insert, inspect, select, update
 
-from parcahyd.core.errors import DatabaseMistake, StoreFailed
+from parcahyd.core.errors import DatabaseUnusable, StoreFailure
 from parcahyd.storage.schema import metadata, schema_version
 from parcahyd.storage.writer import Writer
 
@@ -77,7 +77,7 @@ MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3)
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Makes the tables in an empty database, or brings older ones up to date.
 
-    A database from a newer version of the program, and one that holds other tables of our names, are a DatabaseMistake.
+    A database from a newer version of the program, and one that holds other tables of our names, are a DatabaseUnusable.
     """
     newest = len(migrations) + 1
     try:
@@ -91,8 +91,8 @@ def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> Non
                 for step in migrations[found - 1 :]:
                     step(connection)
                 connection.execute(update(schema_version).values(version=newest))
-    except StoreFailed as failure:
-        raise DatabaseMistake(f"the database's tables could not be prepared: {failure}", "check DbUrl") from failure
+    except StoreFailure as failure:
+        raise DatabaseUnusable(f"the database's tables could not be prepared: {failure}", "check DbUrl") from failure
 
 
 def check_version(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -100,10 +100,10 @@ def check_version(connection: Connection, migrations: Sequence[Migration] = MIGR
     newest = len(migrations) + 1
     found = _version(connection)
     if found is None:
-        raise DatabaseMistake("the database holds no crawl yet", "run `parcahyd run` first")
+        raise DatabaseUnusable("the database holds no crawl yet", "run `parcahyd run` first")
     _refuse_newer(found, newest)
     if found < newest:
-        raise DatabaseMistake(
+        raise DatabaseUnusable(
             f"the database is of the older version {found}", "run `parcahyd run` once: it brings the tables up to date"
         )
 
@@ -114,17 +114,17 @@ def _version(connection: Connection) -> int | None:
     if not present:
         return None
     if schema_version.name not in present:
-        raise DatabaseMistake(
+        raise DatabaseUnusable(
             f'the database has a table "{present[0]}" that is not a crawl\'s', "give the crawl a database of its own"
         )
     version = connection.scalar(select(schema_version.c.version))
     if version is None:
-        raise DatabaseMistake("the database's schema_version is empty", "restore it from a copy")
+        raise DatabaseUnusable("the database's schema_version is empty", "restore it from a copy")
     return int(version)
 
 
 def _refuse_newer(found: int, newest: int) -> None:
     if found > newest:
-        raise DatabaseMistake(
+        raise DatabaseUnusable(
             f"the database is of version {found} and this program knows versions up to {newest}", "use a newer parcahyd"
         )

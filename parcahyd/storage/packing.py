@@ -12,7 +12,7 @@ from zlib_ng import zlib_ng
 from parcahyd.augment.markers import Span
 from parcahyd.augment.skeleton import part_by_spans
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.html.fingerprints import NO_SIMILARITY, fingerprint, similarity
 from parcahyd.rules.html.title_and_language import title_and_language
@@ -29,12 +29,12 @@ from parcahyd.storage.document_format import (
 
 __all__ = [
     "Compress",
-    "Glance",
+    "PageFacts",
     "compressor",
-    "glance",
     "pack",
     "pack_all",
     "pack_regions",
+    "page_facts",
     "parts_of",
 ]
 
@@ -42,7 +42,7 @@ Compress = Callable[[bytes], bytes]
 """Makes a zlib stream; it releases the interpreter lock meanwhile."""
 
 
-class Glance(NamedTuple):
+class PageFacts(NamedTuple):
     """What is read of a document where it is packed: title and language, and a fingerprint of its text."""
 
     title: str = ""
@@ -50,22 +50,22 @@ class Glance(NamedTuple):
     similarity: int | None = None
 
 
-def glance(page: PageRecord, is_brief: bool, is_similar: bool) -> Glance:
+def page_facts(page: PageRecord, is_brief: bool, is_similar: bool) -> PageFacts:
     """As much as is wanted of it; a summary knows better."""
     if not is_html(page.media_type) or page.redirect or page.reason:
-        return Glance(page.title, page.language, NO_SIMILARITY)
+        return PageFacts(page.title, page.language, NO_SIMILARITY)
     is_brief = is_brief and not page.summary
     if not is_brief and not is_similar:
-        return Glance(page.title, page.language)
+        return PageFacts(page.title, page.language)
     title, language = title_and_language(page.body, page.charset) if is_brief else (page.title, page.language)
-    return Glance(title, language, similarity(page.body) if is_similar else None)
+    return PageFacts(title, language, similarity(page.body) if is_similar else None)
 
 
 def pack(
     page: PageRecord,
     compress: Compress,
     keep_links: bool,
-    seen: Glance = Glance(),  # noqa: B008 (immutable)
+    seen: PageFacts = PageFacts(),  # noqa: B008 (immutable)
     is_eager: bool = False,
 ) -> PackedPage:
     """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
@@ -116,7 +116,7 @@ def pack_all(
     What holds the interpreter lock is done for all of them first: threads that take it from each other lose more time than
     they work.
     """
-    seen = [glance(page, is_brief, is_similar) for page in pages]
+    seen = [page_facts(page, is_brief, is_similar) for page in pages]
     pages.reverse()
     return [pack(pages.pop(), compress, keep_links, one, is_eager) for one in seen]
 
@@ -139,13 +139,13 @@ def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], compre
 
 
 def compressor(work: WorkConf) -> Compress:
-    """What the settings Compressor and CompressionLevel ask for; a UserMistake where it is not installed."""
+    """What the settings Compressor and CompressionLevel ask for; a UserError where it is not installed."""
     if work.Compressor == "zlib-ng":
         return partial(_zlib_ng, work.CompressionLevel)
     try:
         from isal import isal_zlib  # an extra
     except ImportError:
-        raise UserMistake(
+        raise UserError(
             'Compressor = "isal" needs the isal package', "pip install 'parcahyd[isal]', or leave Compressor out"
         ) from None
     return partial(_isal, isal_zlib.compress)

@@ -13,8 +13,8 @@ import msgspec
 from sqlalchemy import bindparam, func, insert, literal_column, null, update
 
 from parcahyd.core.buffer import Written
-from parcahyd.core.life_cycle import Event, Reason, State
 from parcahyd.core.records import TableFact, UnchangedRecord
+from parcahyd.core.states import Event, Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from parcahyd.core.errors import DatabaseMistake
+from parcahyd.core.errors import DatabaseUnusable
 
 __all__ = ["ReadonlyConnection", "is_complete"]
 
@@ -21,7 +21,7 @@ def is_complete(path: str) -> bool:
 
 
 class ReadonlyConnection(sqlite3.Connection):
-    """A transaction at whose end the file is another than at first is a DatabaseMistake."""
+    """A transaction at whose end the file is another than at first is a DatabaseUnusable."""
 
     def __init__(self, path: str, name: str) -> None:
         """`name` is the path as it stands in a URI."""
@@ -32,7 +32,7 @@ class ReadonlyConnection(sqlite3.Connection):
     def commit(self) -> None:
         super().commit()
         if _state_of(self._path) != self._state:
-            raise DatabaseMistake(f"the database {self._path} was changed while it was read", "try again")
+            raise DatabaseUnusable(f"the database {self._path} was changed while it was read", "try again")
 
 
 def _state_of(path: str) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from parcahyd.core.life_cycle import State
+from parcahyd.core.states import State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.storage.due_times import never

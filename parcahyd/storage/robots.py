@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, case, delete, insert, select, update
 
-from parcahyd.core.records import Errand, ErrandRecord, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteRecord
 from parcahyd.rules.robots.robots_file import redirect_again_at, stale_robots
 from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.expressions import ZERO, same, updating
@@ -21,7 +21,7 @@ from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.values import numbers, plain
 from parcahyd.storage.writer import Writer
 
-__all__ = ["MOST_OF_A_VISIT", "PATIENCE", "ErrandRows"]
+__all__ = ["MOST_OF_A_VISIT", "PATIENCE", "RobotsRows"]
 
 PATIENCE = 600.0
 """Seconds that a site waits for the answer to its errand."""
@@ -60,7 +60,7 @@ _OF_SITES = (
 _OF_ASKER = select(errands.c.site_id, errands.c.path, errands.c.hops).where(*same(errands, "asker"))
 
 
-class ErrandRows:
+class RobotsRows:
     """Keeps errands and robots facts; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows) -> None:
@@ -78,7 +78,7 @@ class ErrandRows:
             elif record.robots is not None:
                 self._answer(record.site, record.robots)
 
-    def answered(self, records: Iterable[ErrandRecord], now: float) -> None:
+    def answered(self, records: Iterable[RobotsRedirectRecord], now: float) -> None:
         """Takes the outcomes of errands; an errand that is not under way any more has been answered or given up."""
         for record in records:
             under_way = self._writer.rows(_OF_ASKER, asker=record.asker)
@@ -92,14 +92,14 @@ class ErrandRows:
                 self._answer(record.asker, record.robots)
             self._sites.settle([record.asker])
 
-    def of(self, ids: Collection[int]) -> dict[int, tuple[Errand, ...]]:
+    def of(self, ids: Collection[int]) -> dict[int, tuple[RobotsRedirect, ...]]:
         """The errands that are to be run at each of the sites, those first that wait longest."""
-        found: dict[int, list[Errand]] = {}
+        found: dict[int, list[RobotsRedirect]] = {}
         if ids:
             for site, asker, path, hops in self._writer.rows(_OF_SITES, ids=self._writer.lists.bind(list(ids))):
                 its_errands = found.setdefault(site, [])
                 if len(its_errands) < MOST_OF_A_VISIT:
-                    its_errands.append(Errand(asker, path, hops))
+                    its_errands.append(RobotsRedirect(asker, path, hops))
         return {site: tuple(wanted) for site, wanted in found.items()}
 
     def give_up(self, asker: int, now: float) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Text, bindparam, func, literal_column, null, or_, select,
 
 from parcahyd.config.schema import Configuration
 from parcahyd.config.secrets import without_secrets
-from parcahyd.core.life_cycle import SETTINGS_OF, Event, Reason, State
+from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.core.version import __version__
 from parcahyd.refresh.budget import Allowance
 from parcahyd.refresh.schedule import SETTINGS

@@ -48,7 +48,7 @@ from sqlalchemy import (
     text,
 )
 
-from parcahyd.core.life_cycle import Event, State, after
+from parcahyd.core.states import Event, State, after
 
 __all__ = [
     "FAILED",

@@ -7,7 +7,7 @@ from itertools import islice
 
 from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, null, select, true, update
 
-from parcahyd.core.life_cycle import Event, Reason, State
+from parcahyd.core.states import Event, Reason, State
 from parcahyd.rules.urls.scope import Scope
 from parcahyd.storage.due_times import earliest, site_due
 from parcahyd.storage.expressions import MOST, ZERO, inserting, later, moment, same, updating, word

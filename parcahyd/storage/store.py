@@ -1,6 +1,6 @@
 """The store: the only writer of a crawl's database, used from one thread of the Update Database process.
 
-Every method is one transaction. It happens as a whole, or StoreFailed is raised and nothing happened, so that it can be
+Every method is one transaction. It happens as a whole, or StoreFailure is raised and nothing happened, so that it can be
 tried again. Times are handed in.
 """
 
@@ -14,16 +14,16 @@ import msgspec
 
 from parcahyd.config.schema import Configuration
 from parcahyd.core.buffer import Written
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.core.ports import Order
 from parcahyd.core.records import (
     BadRecord,
-    ErrandRecord,
     ExternRecord,
-    Pair,
     Pause,
     PauseRecord,
+    RobotsRedirectRecord,
     SiteAddresses,
+    SiteLease,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -36,7 +36,7 @@ from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.frontier import Leases
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.pages import PageRows
-from parcahyd.storage.robots import ErrandRows
+from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.runs import RunRows
 from parcahyd.storage.sites import SiteRows
@@ -68,13 +68,13 @@ class Store:
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds)
         self._bad = BadUrlRows(self._writer, self._sites, self._urls)
-        self._errands = ErrandRows(self._writer, self._state, self._sites)
+        self._errands = RobotsRows(self._writer, self._state, self._sites)
         self._leases = Leases(self._writer, self._state, self._sites, self._errands)
         self._runs = RunRows(self._writer, self._state, self._sites)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:
-        """Opens the database of that URL; one that cannot be opened is a DatabaseMistake with a remedy."""
+        """Opens the database of that URL; one that cannot be opened is a DatabaseUnusable with a remedy."""
         return cls(open_database(url, create=create), key_of)
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Store:
 
     def lease(
         self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
-    ) -> tuple[list[Pair], float | None]:
+    ) -> tuple[list[SiteLease], float | None]:
         """Gives out up to `count` sites with something to do, earliest first, each as a new visit.
 
         Due is what is known or failed and its time has come, and what is stored, refused or gone and was due before
@@ -178,7 +178,9 @@ class Store:
             self._leases.recover(orphans, now, addresses or {}, worker_died=True)
         self._state.close(gone)
 
-    def _is_open(self, record: PackedPage | VisitOver | BadRecord | UnchangedRecord | SiteRecord | ErrandRecord) -> bool:
+    def _is_open(
+        self, record: PackedPage | VisitOver | BadRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord
+    ) -> bool:
         if isinstance(record, PackedPage):
             return self._state.visits.get(record.page.visit) == record.page.site
         return self._state.visits.get(record.visit) == record.site
@@ -186,13 +188,13 @@ class Store:
     # --- what visits bring ----------------------------------------------------------------------------------------------
 
     def add_seeds(self, addresses: Sequence[str], now: float) -> None:
-        """Adds the user's seeds, all or none; one that is no URL is a UserMistake."""
+        """Adds the user's seeds, all or none; one that is no URL is a UserError."""
         seeds = []
         canon = Canon.of(self._state.work)
         for address in addresses:
             url = canonical(address)
             if url is None:
-                raise UserMistake(f'the seed "{address}" is not a URL', "write it in full, such as https://example.org/")
+                raise UserError(f'the seed "{address}" is not a URL', "write it in full, such as https://example.org/")
             seeds.append(url if canon is None else canon.apply(url))
         with self._writer.transaction():
             self._seeds.add(seeds, now)
@@ -218,7 +220,9 @@ class Store:
             written.found = self._urls.insert_seen(lookup, seen_urls, now)
         written.woken = self._sites.take_new_work()
 
-    def store_documents(self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | ErrandRecord], now: float) -> Written:
+    def store_documents(
+        self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | RobotsRedirectRecord], now: float
+    ) -> Written:
         """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
         current = [record for record in batch if self._is_open(record)]
         written = Written(late=len(batch) - len(current))
@@ -229,7 +233,7 @@ class Store:
             self._pages.write(pages, now, written)
             self._pages.confirm(unchanged, written)
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
-            self._errands.answered((record for record in current if isinstance(record, ErrandRecord)), now)
+            self._errands.answered((record for record in current if isinstance(record, RobotsRedirectRecord)), now)
         self._pages.committed()
         written.woken = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])

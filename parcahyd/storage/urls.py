@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
 
-from parcahyd.core.life_cycle import SETTINGS_OF, Event, Reason, State, after
 from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
+from parcahyd.core.states import SETTINGS_OF, Event, Reason, State, after
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.due_times import never

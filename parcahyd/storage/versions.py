@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import delete, func, insert, select
 
-from parcahyd.core.life_cycle import State
-from parcahyd.core.records import DueUrl, Held, Pair, TableFact
+from parcahyd.core.records import DueUrl, SiteLease, StoredVersion, TableFact
+from parcahyd.core.states import State
 from parcahyd.rules.politeness.validators import validator
-from parcahyd.storage.document_format import Damaged, PackedRegion
+from parcahyd.storage.document_format import PackedRegion, UnpackingFailure
 from parcahyd.storage.expressions import MOST, same, updating
 from parcahyd.storage.packing import parts_of
 from parcahyd.storage.run_state import RunState
@@ -110,7 +110,7 @@ class VersionRows:
         """The bytes of a document as they are stored, and their length unpacked."""
         for body, length in self._writer.rows(_DOCUMENT, id=document):
             return body, length
-        raise Damaged("it is not there")
+        raise UnpackingFailure("it is not there")
 
     def regions(self, fetch: int) -> list[PackedRegion]:
         """The regions of a version, ascending."""
@@ -193,7 +193,7 @@ class VersionsForVisit:
         self._state = state
         self._versions = VersionRows(writer)
 
-    def give(self, pairs: Sequence[Pair]) -> list[Pair]:
+    def give(self, pairs: Sequence[SiteLease]) -> list[SiteLease]:
         """The pairs, with what is held of the stored documents that have a table; one query where there is none."""
         places = [(pair.site, url.key) for pair in pairs for url in pair.urls if url.state == _STORED]
         if not places:
@@ -211,7 +211,7 @@ class VersionsForVisit:
             given.append(msgspec.structs.replace(pair, urls=urls) if used else pair)
         return given
 
-    def _held_of(self, pair: Pair, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
+    def _held_of(self, pair: SiteLease, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
         """The pair's URLs, and how many bytes are held. What finds no room stays due, unless it is the first: then none has."""
         urls = []
         used = 0
@@ -226,17 +226,17 @@ class VersionsForVisit:
                 urls.append(url)
         return tuple(urls), used
 
-    def _held(self, row: Any) -> Held | None:
+    def _held(self, row: Any) -> StoredVersion | None:
         fetch, document, sha256, _, media_type, charset, headers, *fact = row
         try:
             packed, length = self._versions.packed(document)
             parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.compress)
-        except Damaged:  # The whole document will do; `verify` says what is wrong.
+        except UnpackingFailure:  # The whole document will do; `verify` says what is wrong.
             return None
         kind = (media_type, charset, bytes(headers))
-        return Held(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
+        return StoredVersion(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
 
 
-def _size(held: Held) -> int:
+def _size(held: StoredVersion) -> int:
     """What it weighs in a message, roughly."""
     return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

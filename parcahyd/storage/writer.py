@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Dialect, Executable, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
-from parcahyd.core.errors import StoreFailed
+from parcahyd.core.errors import StoreFailure
 from parcahyd.storage.connection import Database, first_line
 from parcahyd.storage.postgres_lock import take_lock, take_lock_again
 from parcahyd.storage.schema import metadata
@@ -65,7 +65,7 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """One transaction; a database that does not take it is StoreFailed, and everything is as before."""
+        """One transaction; a database that does not take it is StoreFailure, and everything is as before."""
         try:
             connection = self._connected()
             connection.begin()
@@ -75,7 +75,7 @@ class Writer:
             self._roll_back()
             self.forget()
             if isinstance(error, _FAILURES):
-                raise StoreFailed(first_line(error)) from error
+                raise StoreFailure(first_line(error)) from error
             raise
 
     def _connected(self) -> Connection:

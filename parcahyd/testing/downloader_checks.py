@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import GENERAL, Downloader, DownloadFault, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.core.ports import GENERAL, Downloader, DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.hookspecs import DownloaderFactory
 from parcahyd.net.plugin_guards import GuardedDownloader
 from parcahyd.testing.check_server import HOST, LARGE, PATIENCE, CheckServer, refusing_port
@@ -91,7 +91,7 @@ def _check_shape(downloader: Downloader) -> None:
 def _check_answer(bench: _Bench) -> None:
     for _ in range(2):  # the second time perhaps over a kept connection
         result = bench.fetch(bench.request("/plain?a=%7Eb"))
-        expect(result.fault is None, f"a plain page is fetched without a fault, not {result.fault}: {result.detail}")
+        expect(result.failure is None, f"a plain page is fetched without a fault, not {result.failure}: {result.detail}")
         expect((result.status, result.body) == (200, b"plain"), "a plain page arrives with its status and body")
         expect(result.header("content-type") == "text/plain", "the answer's headers are given")
         expect(result.peer == "127.0.0.1", f'the peer is reported as "127.0.0.1", not "{result.peer}"')
@@ -110,12 +110,16 @@ def _check_answer(bench: _Bench) -> None:
 def _check_faults(bench: _Bench) -> None:
     with refusing_port() as port:
         closed = bench.fetch(bench.request("/", port=port))
-    expect(closed.fault is DownloadFault.CONNECT, f"a refused connection is the fault CONNECT, not {closed.fault}")
+    expect(closed.failure is DownloadFailure.CONNECT, f"a refused connection is the fault CONNECT, not {closed.failure}")
     cut = bench.fetch(bench.request("/cut"))
-    expected = (DownloadFault.TRUNCATED, DownloadFault.RESET)
-    expect(cut.fault in expected, f"a body that ends early is the fault TRUNCATED, not {cut.fault} with {len(cut.body)} bytes")
+    expected = (DownloadFailure.TRUNCATED, DownloadFailure.RESET)
+    expect(
+        cut.failure in expected, f"a body that ends early is the fault TRUNCATED, not {cut.failure} with {len(cut.body)} bytes"
+    )
     stalled = bench.fetch(bench.request("/stall"))
-    expect(stalled.fault is DownloadFault.TIMEOUT, f"a server that falls silent is the fault TIMEOUT, not {stalled.fault}")
+    expect(
+        stalled.failure is DownloadFailure.TIMEOUT, f"a server that falls silent is the fault TIMEOUT, not {stalled.failure}"
+    )
 
 
 def _check_size(bench: _Bench) -> None:
@@ -124,7 +128,8 @@ def _check_size(bench: _Bench) -> None:
     for path in ("/large", "/unannounced", "/bomb"):
         result = bench.fetch(bench.request(path, max_bytes=LARGE - 1))
         expect(
-            result.fault is DownloadFault.SIZE, f"{path}: a decoded body beyond max_bytes is the fault SIZE, not {result.fault}"
+            result.failure is DownloadFailure.SIZE,
+            f"{path}: a decoded body beyond max_bytes is the fault SIZE, not {result.failure}",
         )
         expect(not result.body, f"{path}: a body that is too large is dropped")
 
@@ -152,7 +157,7 @@ def _check_turns(bench: _Bench) -> None:
 
 def _check_cancelling(bench: _Bench) -> None:
     result = bench.fetch(bench.request("/stall"), cancel=True)
-    expect(result.fault is DownloadFault.CANCELLED, f"cancel_all ends a request with CANCELLED, not {result.fault}")
+    expect(result.failure is DownloadFailure.CANCELLED, f"cancel_all ends a request with CANCELLED, not {result.failure}")
     expect(bench.fetch(bench.request("/plain")).status == 200, "after cancel_all further requests are served")
 
 
@@ -170,12 +175,16 @@ def _check_options(bench: _Bench) -> None:
         with refusing_port() as port:
             proxied = RequestOptions(proxy=f"http://127.0.0.1:{port}")
             result = bench.fetch(bench.request("/plain", options=proxied))
-        expect(result.fault is DownloadFault.CONNECT, f"a proxy that is not there is the fault CONNECT, not {result.fault}")
+        expect(
+            result.failure is DownloadFailure.CONNECT, f"a proxy that is not there is the fault CONNECT, not {result.failure}"
+        )
     guarded = _Bench(bench.loop, GuardedDownloader("checked", bench.downloader, bench.loop), bench.site)
     for name in sorted({*RequestOptions.__struct_fields__} - honoured):
         before = len(bench.site.seen)
         result = guarded.fetch(guarded.request("/plain", options=_UNUSUAL[name]))
-        expect(result.fault is DownloadFault.PLUGIN, f"a request whose {name} is not honoured is refused, not {result.fault}")
+        expect(
+            result.failure is DownloadFailure.PLUGIN, f"a request whose {name} is not honoured is refused, not {result.failure}"
+        )
         expect(len(bench.site.seen) == before, f"a request whose {name} is not honoured is never sent")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions, Resolution
+from parcahyd.core.errors import ResolutionFailure
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions, Resolution
+from parcahyd.core.states import Reason
 
 __all__ = ["FakeClock", "FakeDownloader", "FakeResolver"]
 
@@ -46,7 +46,7 @@ class FakeResolver:
         self.asked.append(host)
         found = self._table.get(host, Reason.DNS_NO_NAME)
         if isinstance(found, Reason):
-            raise ResolutionFailed(found, host)
+            raise ResolutionFailure(found, host)
         return Resolution(tuple(found), self._ttl)
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class FakeDownloader:
     def cancel_all(self) -> None:
         waiting, self._waiting = self._waiting, []
         for _, done in waiting:
-            done(DownloadResult(fault=DownloadFault.CANCELLED, detail="cancelled"))
+            done(DownloadResult(failure=DownloadFailure.CANCELLED, detail="cancelled"))
 
     def close(self) -> None:
         self.closed = True
@@ -100,4 +100,4 @@ class FakeDownloader:
             return DownloadResult(404, peer=request.address)
         if isinstance(page, bytes):
             return DownloadResult(200, (("Content-Type", "text/html"),), page, request.address)
-        return DownloadResult(page.status, page.headers, page.body, page.peer or request.address, page.fault, page.detail)
+        return DownloadResult(page.status, page.headers, page.body, page.peer or request.address, page.failure, page.detail)

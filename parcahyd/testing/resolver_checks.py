@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from parcahyd.core.errors import ResolutionFailed
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution, Resolver
 from parcahyd.testing.contract import expect
 
@@ -36,10 +36,10 @@ def check_resolver(resolver: Resolver, known: Mapping[str, Collection[str]], unk
             )
     try:
         nothing = resolver.resolve(unknown)
-    except ResolutionFailed as failure:
+    except ResolutionFailure as failure:
         expect(failure.reason.word.startswith("dns-"), f"resolve({unknown!r}) fails with a DNS reason, not {failure.reason}")
     except Exception as error:
-        raise AssertionError(f"resolve({unknown!r}) raises ResolutionFailed, not {type(error).__name__}") from error
+        raise AssertionError(f"resolve({unknown!r}) raises ResolutionFailure, not {type(error).__name__}") from error
     else:
-        expect(False, f"resolve({unknown!r}) raises ResolutionFailed and does not return {nothing}")
+        expect(False, f"resolve({unknown!r}) raises ResolutionFailure and does not return {nothing}")
     resolver.close()

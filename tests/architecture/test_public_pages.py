@@ -28,17 +28,17 @@ PAGES: dict[ModuleType, str] = {
         __version__ load_configuration crawl open_reports
         Configuration HostRule MapConf WorkConf
         Observer Progress RunSummary
-        ParcahydError UserMistake ConfigurationError CrawlBusy DatabaseMistake PluginError RunFailed
+        ParcahydError UserError ConfigurationError CrawlBusy DatabaseUnusable PluginError RunFailure
     """,
     parcahyd.plugins: """
         hookimpl MapConf WorkConf
-        Resolver Resolution ResolutionFailed Reason AnswerCache
-        Downloader DownloadRequest DownloadResult DownloadFault RequestOptions GENERAL ThreadedDownloader
+        Resolver Resolution ResolutionFailure Reason AnswerCache
+        Downloader DownloadRequest DownloadResult DownloadFailure RequestOptions GENERAL ThreadedDownloader
         Order
         Recognizer Summarizer Summary decode one_line Joiner
         MAX_HEADINGS MAX_KEYWORDS MAX_LANGUAGE MAX_LINKS MAX_NAME MAX_TEXT MAX_TITLE MAX_WORD
         Expander Member Skipped
-        UserMistake
+        UserError
     """,
     parcahyd.testing: """
         check_resolver check_downloader check_recognizer check_summarizer check_expander
@@ -142,5 +142,5 @@ def test_a_program_crawls_and_reads_what_was_stored(tmp_path: Path) -> None:
 
 def test_a_program_without_an_observer_is_told_of_user_errors(tmp_path: Path) -> None:
     configuration = parcahyd.load_configuration(None, [f"Work.DbUrl=sqlite:///{tmp_path}/crawl.db"])
-    with pytest.raises(parcahyd.DatabaseMistake):
+    with pytest.raises(parcahyd.DatabaseUnusable):
         parcahyd.open_reports(configuration)

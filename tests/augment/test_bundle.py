@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parcahyd.augment.bundle import BundleReader, read_bundle, write_bundle
 from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.tol import Tol, TolHead, link_line, write_tol
 
 
@@ -39,7 +39,7 @@ def test_what_came_before_a_cut_stays(at: int) -> None:
     whole = [table for table in tables if table.is_complete]
     assert len(whole) == sum(len(b"".join(TABLES[: number + 1])) <= at for number in range(5))
     assert len(tables) - len(whole) <= 1
-    assert refusal is None or refusal.fault in (Fault.END, Fault.NO_TABLE)
+    assert refusal is None or refusal.reason in (RefusalReason.END, RefusalReason.NO_TABLE)
     assert (refusal is None) == (BUNDLE[:at] == b"".join(TABLES[: len(whole)]))
 
 
@@ -52,23 +52,23 @@ def test_any_bytes_are_read(noise: bytes) -> None:
 def test_nothing_is_read_after_a_fault() -> None:
     tables, refusal = read_bundle(TABLES[1] + TABLES[2].replace(b"end 2", b"end 3") + TABLES[3])
     assert len(tables) == 1
-    assert refusal == Refusal(Fault.END, "count")
+    assert refusal == Refusal(RefusalReason.END, "count")
 
 
 @pytest.mark.parametrize(
     ("limits", "fault"),
     [
-        (Limits(bundle_bytes=len(BUNDLE) - 1), Fault.TOO_LARGE),
-        (Limits(bundle_lines=9), Fault.TOO_MANY_LINES),
-        (Limits(body_lines=3), Fault.TOO_MANY_LINES),
+        (Limits(bundle_bytes=len(BUNDLE) - 1), RefusalReason.TOO_LARGE),
+        (Limits(bundle_lines=9), RefusalReason.TOO_MANY_LINES),
+        (Limits(body_lines=3), RefusalReason.TOO_MANY_LINES),
         (Limits(bundle_bytes=len(BUNDLE), bundle_lines=10, table_bytes=len(TABLES[4])), None),
     ],
 )
-def test_limits(limits: Limits, fault: Fault | None) -> None:
+def test_limits(limits: Limits, fault: RefusalReason | None) -> None:
     reader = BundleReader(limits)
     for at in range(0, len(BUNDLE), 50):
         list(reader.feed(BUNDLE[at : at + 50]))
-    assert (reader.refusal.fault if reader.refusal else None) == fault
+    assert (reader.refusal.reason if reader.refusal else None) == fault
     assert list(reader.feed(TABLES[1])) == [] or fault is None
 
 

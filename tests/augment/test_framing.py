@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from parcahyd.augment.framing import Frame, escaped, framed, is_reference, read_hash, read_number, unescaped
 from parcahyd.augment.limits import MAX_HEADERS, Limits
-from parcahyd.augment.refusal import Consequence, Fault, Refusal
+from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
 
 TABLE = b"TOL/1\nName: value\n\none\n# a comment\ntwo\nend 2\n"
 
@@ -20,11 +20,11 @@ def _read(data: bytes, size: int = 1 << 30, limits: Limits | None = None) -> tup
     return frame, body
 
 
-def _fault(data: bytes, limits: Limits | None = None) -> Fault | None:
+def _fault(data: bytes, limits: Limits | None = None) -> RefusalReason | None:
     faults = set()
     for size in (1, 3, 1 << 30):
         frame, _ = _read(data, size, limits)
-        faults.add(frame.refusal.fault if frame.refusal else None)
+        faults.add(frame.refusal.reason if frame.refusal else None)
     (fault,) = faults
     return fault
 
@@ -40,38 +40,38 @@ def test_a_table(data: bytes, size: int) -> None:
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        (b"", Fault.NO_TABLE),
-        (b"TOL/1", Fault.NO_TABLE),
-        (b"<!doctype html><title>Not found</title>", Fault.NO_TABLE),
-        (b"TVI/1\n\nend 0\n", Fault.NO_TABLE),
-        (b"\xef\xbb\xbfTOL/1\n\nend 0\n", Fault.NO_TABLE),
-        (b"tol/1\n\nend 0\n", Fault.NO_TABLE),
-        (b"TOL/2\n\nend 0\n", Fault.VERSION),
-        (b"TOL/10\n\nend 0\n", Fault.VERSION),
-        (b"TOL/1\n!Name: x\n\nend 0\n", Fault.DEMAND),
+        (b"", RefusalReason.NO_TABLE),
+        (b"TOL/1", RefusalReason.NO_TABLE),
+        (b"<!doctype html><title>Not found</title>", RefusalReason.NO_TABLE),
+        (b"TVI/1\n\nend 0\n", RefusalReason.NO_TABLE),
+        (b"\xef\xbb\xbfTOL/1\n\nend 0\n", RefusalReason.NO_TABLE),
+        (b"tol/1\n\nend 0\n", RefusalReason.NO_TABLE),
+        (b"TOL/2\n\nend 0\n", RefusalReason.VERSION),
+        (b"TOL/10\n\nend 0\n", RefusalReason.VERSION),
+        (b"TOL/1\n!Name: x\n\nend 0\n", RefusalReason.DEMAND),
         (b"TOL/1\nOther: x\nOther: y\n\nend 0\n", None),
-        (b"TOL/1\nName: x\nName: y\n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nName:x\n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nName: \n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nName: x \n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nname\n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\n" + b"Other: x\n" * (MAX_HEADERS + 1) + b"\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nName: \xff\n\nend 0\n", Fault.TEXT),
-        (b"TOL/1\nName: a\tb\n\nend 0\n", Fault.HEADER),
-        (b"TOL/1\nName: " + b"x" * 70_000 + b"\n\nend 0\n", Fault.TOO_LARGE),
-        (b"TOL/1\nName: " + b"x" * 70_000, Fault.TOO_LARGE),
-        (b"TOL/1\n\na\0b\nend 1\n", Fault.TEXT),
-        (b"TOL/1\n\na\rb\nend 1\n", Fault.TEXT),
-        (b"TOL/1\n\na\r\nend 1\n", Fault.TEXT),
-        (b"TOL/1\r\n\r\na\nend 1\r\n", Fault.TEXT),
-        (b"TOL/1\n\n\xc3\nend 1\n", Fault.TEXT),
-        (b"TOL/1\n\na\n", Fault.END),
-        (b"TOL/1\n\na\nend 1", Fault.END),
-        (b"TOL/1\n\na\nend 2\n", Fault.END),
-        (b"TOL/1\n\na\nb\nend 1\n", Fault.END),
+        (b"TOL/1\nName: x\nName: y\n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nName:x\n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nName: \n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nName: x \n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nname\n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\n" + b"Other: x\n" * (MAX_HEADERS + 1) + b"\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nName: \xff\n\nend 0\n", RefusalReason.TEXT),
+        (b"TOL/1\nName: a\tb\n\nend 0\n", RefusalReason.HEADER),
+        (b"TOL/1\nName: " + b"x" * 70_000 + b"\n\nend 0\n", RefusalReason.TOO_LARGE),
+        (b"TOL/1\nName: " + b"x" * 70_000, RefusalReason.TOO_LARGE),
+        (b"TOL/1\n\na\0b\nend 1\n", RefusalReason.TEXT),
+        (b"TOL/1\n\na\rb\nend 1\n", RefusalReason.TEXT),
+        (b"TOL/1\n\na\r\nend 1\n", RefusalReason.TEXT),
+        (b"TOL/1\r\n\r\na\nend 1\r\n", RefusalReason.TEXT),
+        (b"TOL/1\n\n\xc3\nend 1\n", RefusalReason.TEXT),
+        (b"TOL/1\n\na\n", RefusalReason.END),
+        (b"TOL/1\n\na\nend 1", RefusalReason.END),
+        (b"TOL/1\n\na\nend 2\n", RefusalReason.END),
+        (b"TOL/1\n\na\nb\nend 1\n", RefusalReason.END),
     ],
 )
-def test_faults(data: bytes, fault: Fault | None) -> None:
+def test_faults(data: bytes, fault: RefusalReason | None) -> None:
     assert _fault(data) == fault
 
 
@@ -79,15 +79,15 @@ def test_what_follows_is_kept_apart() -> None:
     frame, body = _read(TABLE + b"TOL/1\n...")
     assert (frame.rest, body, frame.has_ended) == (b"TOL/1\n...", b"one\ntwo\n", True)
     frame.feed(b"x")
-    assert frame.refusal == Refusal(Fault.END, "more follows")
+    assert frame.refusal == Refusal(RefusalReason.END, "more follows")
 
 
 def test_limits() -> None:
     assert _fault(TABLE, Limits(body_lines=2)) is None
-    assert _fault(TABLE, Limits(body_lines=1)) == Fault.TOO_MANY_LINES
+    assert _fault(TABLE, Limits(body_lines=1)) == RefusalReason.TOO_MANY_LINES
     assert _fault(TABLE, Limits(table_bytes=len(TABLE))) is None
-    assert _fault(TABLE, Limits(table_bytes=len(TABLE) - 1)) == Fault.TOO_LARGE
-    assert _fault(b"TOL/1\n\n" + b"x" * 1000, Limits(table_bytes=900)) == Fault.TOO_LARGE
+    assert _fault(TABLE, Limits(table_bytes=len(TABLE) - 1)) == RefusalReason.TOO_LARGE
+    assert _fault(b"TOL/1\n\n" + b"x" * 1000, Limits(table_bytes=900)) == RefusalReason.TOO_LARGE
 
 
 def test_what_comes_after_a_table_does_not_count_as_its_own() -> None:
@@ -115,7 +115,7 @@ def test_what_is_framed_is_read(lines: list[str]) -> None:
 def test_a_header_that_would_not_be_read_is_not_written(value: str) -> None:
     refusal = framed("TOL", [("Name", value)], b"")
     assert isinstance(refusal, Refusal)
-    assert refusal.fault == Fault.HEADER
+    assert refusal.reason == RefusalReason.HEADER
 
 
 def test_a_table_that_would_not_be_read_is_not_written() -> None:
@@ -138,9 +138,9 @@ def test_numbers_hashes_and_references() -> None:
 
 
 def test_every_fault_has_words_and_a_consequence() -> None:
-    assert len({fault.word for fault in Fault}) == len(Fault)
-    assert {fault.consequence for fault in Fault} == set(Consequence)
-    assert str(Refusal(Fault.END, "cut")) == "The last line is missing, counts wrongly, or is not the last. (cut)"
+    assert len({fault.word for fault in RefusalReason}) == len(RefusalReason)
+    assert {fault.consequence for fault in RefusalReason} == set(Consequence)
+    assert str(Refusal(RefusalReason.END, "cut")) == "The last line is missing, counts wrongly, or is not the last. (cut)"
 
 
 @given(st.binary())

@@ -9,12 +9,12 @@ from turbohtml import parse
 
 from parcahyd.augment import marker_tokens
 from parcahyd.augment.marker_tokens import TokenReader
-from parcahyd.augment.markers import MAX_MISTAKES, find_regions
+from parcahyd.augment.markers import MAX_MARKER_ERRORS, find_regions
 
 
 def _contents(document: bytes, is_xml: bool = False) -> dict[str, bytes]:
     marked = find_regions(document, is_xml=is_xml)
-    assert marked.mistakes == ()
+    assert marked.errors == ()
     return {span.id: document[span.start : span.end] for span in marked.spans}
 
 
@@ -124,12 +124,12 @@ MISTAKES = {
 def test_mistakes_have_line_and_column(document: bytes) -> None:
     marked = find_regions(document)
     assert marked.spans == ()
-    assert [tuple(mistake) for mistake in marked.mistakes] == MISTAKES[document]
+    assert [tuple(mistake) for mistake in marked.errors] == MISTAKES[document]
 
 
 def test_an_empty_element_of_xml_is_a_mistake() -> None:
-    assert len(find_regions(b"<a><Vol1/></a>", is_xml=True).mistakes) == 1
-    assert len(find_regions(b"<Vol1><Vol1>x</Vol1></Vol1>", is_xml=True).mistakes) == 1
+    assert len(find_regions(b"<a><Vol1/></a>", is_xml=True).errors) == 1
+    assert len(find_regions(b"<Vol1><Vol1>x</Vol1></Vol1>", is_xml=True).errors) == 1
 
 
 def test_charsets_in_which_ascii_means_something_else_have_no_regions() -> None:
@@ -140,7 +140,7 @@ def test_charsets_in_which_ascii_means_something_else_have_no_regions() -> None:
 
 
 def test_mistakes_are_bounded() -> None:
-    assert len(find_regions(b"<img data-vol=a>" * 1000).mistakes) == MAX_MISTAKES
+    assert len(find_regions(b"<img data-vol=a>" * 1000).errors) == MAX_MARKER_ERRORS
 
 
 HOSTILE = [

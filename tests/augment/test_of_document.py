@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from parcahyd.augment.limits import Limits
 from parcahyd.augment.of_document import tol_of, tvi_of
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
@@ -68,7 +68,7 @@ def test_what_nobody_reads_is_not_written() -> None:
     many = b"".join([b"<a href=%d>" % number for number in range(20)])
     refusal = tol_of(many, "page.html", limits=Limits(body_lines=10))
     assert isinstance(refusal, Refusal)
-    assert refusal.fault == Fault.TOO_MANY_LINES
+    assert refusal.reason == RefusalReason.TOO_MANY_LINES
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.site_offer import (
     MAX_ABSENT,
     MAX_DECLARATIONS,
@@ -66,24 +66,24 @@ def test_the_example_of_the_specification() -> None:
         (" 1 ;scope = /a ;", Declaration("/a", "{stem}.TOL", "{stem}.TVI")),
         ("1; bundle=/all.TOL", Declaration(bundle="/all.TOL")),
         ("1; TOL={path}.TOL; tol={stem}.TOL; future=x", Declaration(tol="{path}.TOL")),
-        ("2; scope=/", Fault.VERSION),
-        ("", Fault.DECLARATION),
-        ("one", Fault.DECLARATION),
-        ("1; scope=docs", Fault.DECLARATION),
-        ("1; scope=", Fault.DECLARATION),
-        ("1; scope=/a/../b/", Fault.DECLARATION),
-        ("1; scope=http://other/", Fault.DECLARATION),
+        ("2; scope=/", RefusalReason.VERSION),
+        ("", RefusalReason.DECLARATION),
+        ("one", RefusalReason.DECLARATION),
+        ("1; scope=docs", RefusalReason.DECLARATION),
+        ("1; scope=", RefusalReason.DECLARATION),
+        ("1; scope=/a/../b/", RefusalReason.DECLARATION),
+        ("1; scope=http://other/", RefusalReason.DECLARATION),
         ("1; scope=//other/", Declaration("//other/", "{stem}.TOL", "{stem}.TVI")),
-        ("1; tol=http://evil{stem}.TOL", Fault.DECLARATION),
-        ("1; tol=x", Fault.DECLARATION),
-        ("1; bundle=site.TOL", Fault.DECLARATION),
-        ("1; index=../x", Fault.DECLARATION),
-        ("1; index=..", Fault.DECLARATION),
+        ("1; tol=http://evil{stem}.TOL", RefusalReason.DECLARATION),
+        ("1; tol=x", RefusalReason.DECLARATION),
+        ("1; bundle=site.TOL", RefusalReason.DECLARATION),
+        ("1; index=../x", RefusalReason.DECLARATION),
+        ("1; index=..", RefusalReason.DECLARATION),
     ],
 )
-def test_reading(text: str, expected: Declaration | Fault) -> None:
+def test_reading(text: str, expected: Declaration | RefusalReason) -> None:
     answer = read_declaration(text)
-    assert (answer.fault if isinstance(answer, Refusal) else answer) == expected
+    assert (answer.reason if isinstance(answer, Refusal) else answer) == expected
 
 
 def test_robots_and_files() -> None:

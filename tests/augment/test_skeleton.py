@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bench.augment_formats import random_document, survive_damage, survive_round_trip
 from parcahyd.augment.of_document import tvi_of
-from parcahyd.augment.refusal import Consequence, Fault, Refusal
+from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
 from parcahyd.augment.skeleton import (
     MAX_REGIONS,
     Parted,
@@ -57,7 +57,7 @@ def test_copies_that_differ_only_in_regions_have_one_fingerprint() -> None:
 def test_a_document_without_regions_or_with_mistakes_is_its_own_skeleton() -> None:
     assert part(b"<p>text") == Parted(b"<p>text")
     wrong = part(b"<b data-vol=a>")
-    assert (wrong.skeleton, wrong.regions, len(wrong.mistakes)) == (b"<b data-vol=a>", (), 1)
+    assert (wrong.skeleton, wrong.regions, len(wrong.errors)) == (b"<b data-vol=a>", (), 1)
 
 
 def test_a_table_makes_the_newer_document() -> None:
@@ -70,18 +70,18 @@ def test_a_table_makes_the_newer_document() -> None:
 @pytest.mark.parametrize(
     ("change", "fault", "consequence"),
     [
-        ({"base_hash": bytes(32)}, Fault.BASE, Consequence.STALE),
-        ({"base_length": 10}, Fault.BASE, Consequence.STALE),
-        ({"hash": bytes(32)}, Fault.HASH, Consequence.STRIKE),
-        ({"regions": (Region("prize", 32, b"12"), Region("stock", 59, b"none"))}, Fault.REGIONS, Consequence.STRIKE),
-        ({"regions": (Region("price", 33, b"12"), Region("stock", 59, b"none"))}, Fault.REGIONS, Consequence.STRIKE),
-        ({"regions": (Region("price", 32, b"13"), Region("stock", 59, b"none"))}, Fault.HASH, Consequence.STRIKE),
+        ({"base_hash": bytes(32)}, RefusalReason.BASE, Consequence.STALE),
+        ({"base_length": 10}, RefusalReason.BASE, Consequence.STALE),
+        ({"hash": bytes(32)}, RefusalReason.HASH, Consequence.STRIKE),
+        ({"regions": (Region("prize", 32, b"12"), Region("stock", 59, b"none"))}, RefusalReason.REGIONS, Consequence.STRIKE),
+        ({"regions": (Region("price", 33, b"12"), Region("stock", 59, b"none"))}, RefusalReason.REGIONS, Consequence.STRIKE),
+        ({"regions": (Region("price", 32, b"13"), Region("stock", 59, b"none"))}, RefusalReason.HASH, Consequence.STRIKE),
     ],
 )
-def test_what_does_not_fit_is_not_merged(change: dict[str, object], fault: Fault, consequence: Consequence) -> None:
+def test_what_does_not_fit_is_not_merged(change: dict[str, object], fault: RefusalReason, consequence: Consequence) -> None:
     refusal = refreshed(PARTED.skeleton, msgspec.structs.replace(_tvi(NEWER), **change), PARTED.places)
     assert isinstance(refusal, Refusal)
-    assert (refusal.fault, refusal.fault.consequence) == (fault, consequence)
+    assert (refusal.reason, refusal.reason.consequence) == (fault, consequence)
 
 
 def test_a_first_visit_cuts_the_spans_of_its_own_version() -> None:
@@ -99,16 +99,16 @@ def test_spans_need_no_markers() -> None:
     assert first_visit(text, tvi) == Parted(skeleton, tvi.regions)
     later = first_visit(text.replace(b"5", b"6"), tvi)
     assert isinstance(later, Refusal)
-    assert later.fault == Fault.BASE
+    assert later.reason == RefusalReason.BASE
 
 
 def test_versions_that_do_not_agree() -> None:
     other = first_visit(DOCUMENT + b"!", _tvi(DOCUMENT))
     assert isinstance(other, Refusal)
-    assert other.fault == Fault.BASE
+    assert other.reason == RefusalReason.BASE
     wrong = first_visit(DOCUMENT + b"<b data-vol=stock>", _tvi(DOCUMENT))
     assert isinstance(wrong, Refusal)
-    assert wrong.fault == Fault.MARKERS
+    assert wrong.reason == RefusalReason.MARKERS
     lying = msgspec.structs.replace(_tvi(DOCUMENT), base_hash=bytes(32))
     assert isinstance(first_visit(DOCUMENT, lying), Refusal)
 

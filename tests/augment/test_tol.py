@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.tol import Link, Tol, TolHead, TolReader, link_line, read_tol, write_tol
 from parcahyd.rules.urls.canonical_url import Joiner
 
@@ -126,24 +126,24 @@ def test_spellings(reference: str, line: bytes) -> None:
         (b"x\tk=a\tfuture\tother=\n", None),
         (b"x\tk=telepathy\n", None),
         ("x\tk=a\ttext=Größe\n".encode(), None),
-        (b"\n", Fault.FIELD),
-        (b"\tk=a\n", Fault.FIELD),
-        (b"a b\tk=a\n", Fault.FIELD),
-        ("ü\tk=a\n".encode(), Fault.FIELD),
-        (b"x\tK=a\n", Fault.FIELD),
-        (b"x\t\n", Fault.FIELD),
-        (b"x\tk=\\a\n", Fault.ESCAPE),
-        (b"a\\b\tk=a\n", Fault.ESCAPE),
+        (b"\n", RefusalReason.FIELD),
+        (b"\tk=a\n", RefusalReason.FIELD),
+        (b"a b\tk=a\n", RefusalReason.FIELD),
+        ("ü\tk=a\n".encode(), RefusalReason.FIELD),
+        (b"x\tK=a\n", RefusalReason.FIELD),
+        (b"x\t\n", RefusalReason.FIELD),
+        (b"x\tk=\\a\n", RefusalReason.ESCAPE),
+        (b"a\\b\tk=a\n", RefusalReason.ESCAPE),
         (b"a\\\\b\tk=a\n", None),
         (b"y" * 8192 + b"\tk=a\n", None),
-        (b"y" * 8193 + b"\tk=a\n", Fault.TOO_LARGE),
+        (b"y" * 8193 + b"\tk=a\n", RefusalReason.TOO_LARGE),
     ],
 )
-def test_lines(line: bytes, fault: Fault | None) -> None:
+def test_lines(line: bytes, fault: RefusalReason | None) -> None:
     answer = read_tol(TABLE.replace(b"img/", line + b"img/").replace(b"end 3", b"end 4"))
-    assert (answer.fault if isinstance(answer, Refusal) else None) == fault
+    assert (answer.reason if isinstance(answer, Refusal) else None) == fault
     written = write_tol(HEAD, line)
-    assert (written.fault if isinstance(written, Refusal) else None) == fault
+    assert (written.reason if isinstance(written, Refusal) else None) == fault
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_headers(old: bytes, new: bytes) -> None:
     assert reader.feed(TABLE.replace(old, new)) == b""
     answer = reader.finish()
     assert isinstance(answer, Refusal)
-    assert answer.fault == Fault.HEADER
+    assert answer.reason == RefusalReason.HEADER
 
 
 def test_all_headers_come_back() -> None:

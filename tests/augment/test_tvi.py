@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.tvi import Region, Tvi, TviReader, read_tvi, write_tvi
 
 A, B = sha256(b"a").digest(), sha256(b"b").digest()
@@ -99,35 +99,35 @@ def test_a_writer_refuses_what_a_reader_would(tvi: Tvi) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        (b"Document: kettle.html\n", b"", Fault.HEADER),
-        (b"Length: 357\n", b"", Fault.HEADER),
-        (b"Base-Length: 296\n", b"", Fault.HEADER),
-        (b"Length: 357", b"Length: 0357", Fault.HEADER),
-        (b"Length: 357", b"Length: 358", Fault.LENGTH),
-        (b"Length: 296", b"Length: 200", Fault.REGIONS),
-        (b"Length: 357\n", b"Length: 357\nRefresh: soon\n", Fault.HEADER),
+        (b"Document: kettle.html\n", b"", RefusalReason.HEADER),
+        (b"Length: 357\n", b"", RefusalReason.HEADER),
+        (b"Base-Length: 296\n", b"", RefusalReason.HEADER),
+        (b"Length: 357", b"Length: 0357", RefusalReason.HEADER),
+        (b"Length: 357", b"Length: 358", RefusalReason.LENGTH),
+        (b"Length: 296", b"Length: 200", RefusalReason.REGIONS),
+        (b"Length: 357\n", b"Length: 357\nRefresh: soon\n", RefusalReason.HEADER),
         (b"Length: 357\n", b"Length: 357\nSomething: else\n", None),
-        (b"Length: 357\n", b"Length: 357\n!Something: else\n", Fault.DEMAND),
-        (b"\t9\t", b"\t8\t", Fault.LENGTH),
-        (b"\t9\t", b"\t09\t", Fault.FIELD),
-        (b"\t9\t", b"\t", Fault.FIELD),
-        (b"11.00 EUR", b"11.00\tEUR", Fault.FIELD),
-        (b"11.00 EUR", b"11.00\\EUR", Fault.ESCAPE),
-        (b"stock", b"price", Fault.REGIONS),
-        (b"stock", b".stock", Fault.FIELD),
-        (b"193", b"151", Fault.REGIONS),
-        (b"193", b"19", Fault.REGIONS),
-        (b"220", b"297", Fault.REGIONS),
-        (b"end 3", b"end 2", Fault.END),
-        (b"end 3", b"end 03", Fault.END),
-        (b"sha-256", b"sha-512", Fault.HEADER),
-        (b"TVI/1", b"TVI/2", Fault.VERSION),
-        (b"TVI/1", b"TOL/1", Fault.NO_TABLE),
+        (b"Length: 357\n", b"Length: 357\n!Something: else\n", RefusalReason.DEMAND),
+        (b"\t9\t", b"\t8\t", RefusalReason.LENGTH),
+        (b"\t9\t", b"\t09\t", RefusalReason.FIELD),
+        (b"\t9\t", b"\t", RefusalReason.FIELD),
+        (b"11.00 EUR", b"11.00\tEUR", RefusalReason.FIELD),
+        (b"11.00 EUR", b"11.00\\EUR", RefusalReason.ESCAPE),
+        (b"stock", b"price", RefusalReason.REGIONS),
+        (b"stock", b".stock", RefusalReason.FIELD),
+        (b"193", b"151", RefusalReason.REGIONS),
+        (b"193", b"19", RefusalReason.REGIONS),
+        (b"220", b"297", RefusalReason.REGIONS),
+        (b"end 3", b"end 2", RefusalReason.END),
+        (b"end 3", b"end 03", RefusalReason.END),
+        (b"sha-256", b"sha-512", RefusalReason.HEADER),
+        (b"TVI/1", b"TVI/2", RefusalReason.VERSION),
+        (b"TVI/1", b"TOL/1", RefusalReason.NO_TABLE),
     ],
 )
-def test_faults(old: bytes, new: bytes, fault: Fault | None) -> None:
+def test_faults(old: bytes, new: bytes, fault: RefusalReason | None) -> None:
     answer = read_tvi(TABLE.replace(old, new))
-    assert (answer.fault if isinstance(answer, Refusal) else None) == fault
+    assert (answer.reason if isinstance(answer, Refusal) else None) == fault
 
 
 def test_limits() -> None:

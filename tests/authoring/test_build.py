@@ -18,7 +18,7 @@ from parcahyd.authoring.build import build
 from parcahyd.authoring.check import check
 from parcahyd.authoring.manifest import MANIFEST
 from parcahyd.authoring.whole_files import write_whole
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from tests.authoring.conftest import PAGES, files_of
 from tests.support.privileges import command_without_privileges
 
@@ -176,7 +176,7 @@ def test_mistakes_have_file_line_and_column(site: Path) -> None:
 
 def test_a_form_for_documents_with_one_stem(site: Path) -> None:
     (site / "sub" / "index.xml").write_text("<feed><Vol1>1</Vol1></feed>", encoding="utf-8")
-    with pytest.raises(UserMistake, match="--form path"):
+    with pytest.raises(UserError, match="--form path"):
         build(make_plan(site))
     report = build(make_plan(site, form="path"))
     assert "sub/index.xml.TVI" in report.written
@@ -245,13 +245,13 @@ def test_processes_give_the_same(site: Path, tmp_path: Path) -> None:
     ],
 )
 def test_plans_that_cannot_be_followed(site: Path, base_url: str, bundle: str) -> None:
-    with pytest.raises(UserMistake):
+    with pytest.raises(UserError):
         make_plan(site, base_url, bundle=bundle)
 
 
 def test_a_page_that_is_called_like_the_bundle(site: Path) -> None:
     (site / "site.html").write_text("", encoding="utf-8")
-    with pytest.raises(UserMistake, match="--bundle"):
+    with pytest.raises(UserError, match="--bundle"):
         build(make_plan(site))
 
 
@@ -284,12 +284,12 @@ def test_what_is_no_file_is_no_page(site: Path) -> None:
 @pytest.mark.parametrize("name", ["index.TOL", "kettle.TVI", "site.TOL", "robots.txt", MANIFEST])
 def test_a_folder_in_the_place_of_a_file_is_the_users_mistake(name: str, site: Path) -> None:
     (site / name).mkdir()
-    with pytest.raises(UserMistake, match=re.escape(f"{name} cannot be read: Is a directory")):
+    with pytest.raises(UserError, match=re.escape(f"{name} cannot be read: Is a directory")):
         build(make_plan(site))
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_written(site: Path) -> None:
-    with pytest.raises(UserMistake, match="cannot be written: "):
+    with pytest.raises(UserError, match="cannot be written: "):
         write_whole(str(site / "sub"), b"")
     assert not list(site.glob(".augment.*.new"))
 

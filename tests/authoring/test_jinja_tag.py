@@ -27,7 +27,7 @@ def _rendered(template: str, autoescape: bool = True, **values: object) -> str:
 def test_regions(template: str, html: str) -> None:
     assert _rendered(template, price="1 < 2") == html
     marked = find_regions(html.encode())
-    assert (len(marked.spans), marked.mistakes) == (1, ())
+    assert (len(marked.spans), marked.errors) == (1, ())
 
 
 def test_in_a_loop_and_with_other_blocks() -> None:

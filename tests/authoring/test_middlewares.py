@@ -13,7 +13,7 @@ from parcahyd.augment.skeleton import first_visit
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
 from parcahyd.authoring import asgi, wsgi
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from tests.authoring.small_application import KETTLE, MEMBERS, MISSING, PAGES, Reply, SmallApplication, ask_asgi, ask_wsgi
 
 
@@ -224,7 +224,7 @@ def test_the_scope(interface: str) -> None:
 
 @pytest.mark.parametrize("options", [{"form": "file"}, {"scope": "docs"}, {"index": "a/b"}])
 def test_mistakes_are_told_at_the_start(interface: str, options: dict[str, Any]) -> None:
-    with pytest.raises(UserMistake):
+    with pytest.raises(UserError):
         Site(interface, **options)
 
 

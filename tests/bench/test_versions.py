@@ -41,7 +41,7 @@ def test_markers_stand_where_they_can() -> None:
 )
 def test_both_versions_have_one_skeleton(old: bytes, new: bytes) -> None:
     first, second = (part(page) for page in mark_both(old, new))
-    assert (first.skeleton, first.places, first.mistakes) == (second.skeleton, second.places, ())
+    assert (first.skeleton, first.places, first.errors) == (second.skeleton, second.places, ())
     assert first.regions != second.regions
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from parcahyd import __version__
 from parcahyd.cli import application, main
-from parcahyd.core.errors import ConfigurationError, RunFailed
+from parcahyd.core.errors import ConfigurationError, RunFailure
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_users_mistake_is_one_line(arguments: list[str], line: str, capsys: py
     ("error", "code", "line"),
     [
         (ConfigurationError("MaxSize is\nwrong", "make it 5"), 2, "parcahyd: MaxSize is wrong (make it 5)\n"),
-        (RunFailed("Update Database has ended"), 1, "parcahyd: Update Database has ended\n"),
+        (RunFailure("Update Database has ended"), 1, "parcahyd: Update Database has ended\n"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )

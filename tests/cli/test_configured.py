@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.cli.configured import default_folder, read_configuration
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from tests.support.privileges import command_without_privileges
 
 
@@ -55,5 +55,5 @@ def test_a_file_that_leads_to_itself_is_not_passed_over(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "MapConf.toml").symlink_to("MapConf.toml")
-    with pytest.raises(UserMistake, match="the folder conf cannot be read: Too many levels of symbolic links"):
+    with pytest.raises(UserError, match="the folder conf cannot be read: Too many levels of symbolic links"):
         default_folder()

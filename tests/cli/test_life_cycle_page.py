@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from parcahyd.cli.life_cycle_page import MEANINGS, life_cycle_page
-from parcahyd.core.life_cycle import MOVES, Reason, State
+from parcahyd.core.states import MOVES, Reason, State
 
 PAGE = Path(__file__).parents[2] / "docs" / "life-of-a-url.md"
 

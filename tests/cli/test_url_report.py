@@ -9,13 +9,13 @@ import pytest
 from parcahyd.cli.application import COMMANDS
 from parcahyd.cli.url_report import REMEDIES, remedy, url_report_lines
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
-from parcahyd.core.life_cycle import SETTINGS_OF, Reason
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact
-from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, UrlStory
+from parcahyd.core.states import SETTINGS_OF, Reason
+from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, UrlDetails
 
 NOW = 1_700_000_000.0
 CONFIGURATION = Configuration(MapConf(), WorkConf())
-STORY = UrlStory(
+STORY = UrlDetails(
     url="http://host.example/page",
     site="http://host.example",
     in_scope=True,

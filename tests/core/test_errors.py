@@ -7,7 +7,7 @@ import re
 import pytest
 
 from parcahyd.core import errors
-from parcahyd.core.errors import ParcahydError, PluginError, UserMistake, error_line
+from parcahyd.core.errors import ParcahydError, PluginError, UserError, error_line
 
 
 def _drawn() -> dict[str, str]:
@@ -27,7 +27,7 @@ def test_the_drawing_shows_every_class_under_its_parent() -> None:
 
 
 def test_a_user_error_is_one_line_with_its_remedy() -> None:
-    assert str(UserMistake("it is wrong", "mend it")) == "it is wrong (mend it)"
+    assert str(UserError("it is wrong", "mend it")) == "it is wrong (mend it)"
     assert str(PluginError("it is wrong")) == "it is wrong"
 
 

@@ -9,14 +9,14 @@ from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import (
     BadRecord,
     DueUrl,
-    Errand,
-    ErrandRecord,
     ExternRecord,
     PageRecord,
-    Pair,
     Pause,
     RobotsFact,
+    RobotsRedirect,
+    RobotsRedirectRecord,
     RobotsStatus,
+    SiteLease,
     SiteRecord,
     UnchangedRecord,
     VisitOver,
@@ -28,7 +28,7 @@ RECORDS: list[BufferRecord] = [
     PageRecord(1, 2, 3, "/", 0, 0, True, 1.0, 200, "192.0.2.1", b"A: b\r\n", body=b"\x00\xff", internal=("/a",)),
     UnchangedRecord(1, 2, 3, "/", 1.0, 304, '"e"'),
     SiteRecord(1, 2, RobotsFact(RobotsStatus.FOUND, b"x", 1.0, 2.0)),
-    ErrandRecord(1, 2, 3, "/robots.txt", RobotsFact(RobotsStatus.ABSENT)),
+    RobotsRedirectRecord(1, 2, 3, "/robots.txt", RobotsFact(RobotsStatus.ABSENT)),
     BadRecord(1, 2, -3, "/", 0, 0, False, 1.0, 2, "connect", 3.0, 1),
     VisitOver(1, 2, 3.0, 4.0, (Pause("host x", 5.0),)),
 ]
@@ -40,8 +40,10 @@ def test_a_record_comes_back_as_it_was(record: BufferRecord) -> None:
 
 
 def test_a_pair_comes_back_with_everything_in_it() -> None:
-    pair = Pair(1, 2, "https", "x.example", 8443, (DueUrl(-5, "/é", etag='"1"'),), errands=(Errand(9, "/robots.txt", 1),))
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(pair), type=Pair) == pair
+    pair = SiteLease(
+        1, 2, "https", "x.example", 8443, (DueUrl(-5, "/é", etag='"1"'),), errands=(RobotsRedirect(9, "/robots.txt", 1),)
+    )
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(pair), type=SiteLease) == pair
     assert pair.origin == "https://x.example:8443"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.support.crawl import CrawlFactory, assert_user_mistake
+from tests.support.crawl import CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
 from tests.support.processes import PATIENCE, marked_processes, wait_until
 from tests.support.site_server import SiteServer
@@ -75,7 +75,7 @@ def test_a_second_run_on_the_same_database_is_a_mistake(server: SiteServer, craw
     crawl = crawl_on({"Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
     with crawl.start(listener.url()) as running:
         assert wait_until(lambda: "/silent" in server.targets()), running.said()
-        assert_user_mistake(crawl.run(listener.url(), code=None), "run")
+        assert_user_error(crawl.run(listener.url(), code=None), "run")
         assert running.process.poll() is None
         assert crawl.status()  # reading is free while a run is under way
         assert wait_until(lambda: listener.url() in crawl.stored(), pause=0.2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import Crawl, CrawlFactory, assert_user_mistake
+from tests.support.crawl import Crawl, CrawlFactory, assert_user_error
 
 _SEED = ("--seed", "http://127.0.0.1:9/")
 
@@ -39,7 +39,7 @@ def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words:
     _write(mistaken, "MapConf.toml", "")
     _write(mistaken, "WorkConf.toml", 'DbUrl = "sqlite:///b.db"\n')
     _write(mistaken, file, text)
-    assert_user_mistake(mistaken.command("run", "--conf", str(mistaken.conf), *_SEED), *words)
+    assert_user_error(mistaken.command("run", "--conf", str(mistaken.conf), *_SEED), *words)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words:
 )
 def test_mistakes_on_the_command_line(crawl: CrawlFactory, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
     mistaken = crawl()
-    assert_user_mistake(mistaken.command("run", "--conf", str(mistaken.conf), *arguments), *words)
+    assert_user_error(mistaken.command("run", "--conf", str(mistaken.conf), *arguments), *words)
 
 
 def test_a_seed_that_no_downloader_serves_is_refused(crawl: CrawlFactory) -> None:
@@ -67,7 +67,7 @@ def test_a_seed_that_no_downloader_serves_is_refused(crawl: CrawlFactory) -> Non
 
 
 def test_a_configuration_folder_that_is_not_there(crawl: CrawlFactory, tmp_path: Path) -> None:
-    assert_user_mistake(crawl().command("run", "--conf", str(tmp_path / "nowhere"), *_SEED), "nowhere")
+    assert_user_error(crawl().command("run", "--conf", str(tmp_path / "nowhere"), *_SEED), "nowhere")
 
 
 @pytest.mark.parametrize("command", ["status", "urls", "show", "explain", "verify"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import Crawl, CrawlFactory, assert_user_mistake
+from tests.support.crawl import Crawl, CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
 from tests.support.site_server import SiteServer, can_bind
 
@@ -136,7 +136,7 @@ def test_a_mistake_that_a_worker_finds_is_one_line(
     (running.folder / "plugins").mkdir()
     (running.folder / "plugins" / "mistaken.py").write_text(_PLUGIN)
     mistaken = running.command("run", "--conf", str(running.conf), "--seed", listener.url(), "--set", setting)
-    assert_user_mistake(mistaken, *words)
+    assert_user_error(mistaken, *words)
     assert server.log == []
     running.run(listener.url())
     assert len(running.stored()) == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from tests.support.crawl import CrawlFactory, assert_user_mistake
+from tests.support.crawl import CrawlFactory, assert_user_error
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, Request, html
 
@@ -49,7 +49,7 @@ def test_a_clock_makes_no_versions(server: SiteServer, crawl_on: CrawlFactory) -
     assert shown[0] == sent[5]
     assert set(shown) <= {sent[0], sent[1], sent[5]}
     mistake = crawl.command("show", "--at", "2001-02-03", listener.url())
-    assert_user_mistake(mistake, "the oldest stored version is of")
+    assert_user_error(mistake, "the oldest stored version is of")
     assert times[-1] in mistake.err
     crawl.verify()
 

@@ -11,7 +11,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import Downloader
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.net.downloader_requests import RequestsDownloader
-from tests.net.bench import Bench
+from tests.net.downloader_harness import DownloaderHarness
 from tests.net.web_server import WebServer
 
 FACTORIES: dict[str, Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]] = {
@@ -27,7 +27,7 @@ def web() -> Iterator[WebServer]:
 
 
 @pytest.fixture(params=FACTORIES)
-def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+def bench(request: pytest.FixtureRequest) -> Iterator[DownloaderHarness]:
     """Every built-in downloader in turn."""
-    with Bench(FACTORIES[request.param]) as made:
+    with DownloaderHarness(FACTORIES[request.param]) as made:
         yield made

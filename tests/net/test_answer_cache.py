@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 from parcahyd.net.answer_cache import AnswerCache
 from parcahyd.testing import FakeClock, FakeResolver
 
@@ -36,7 +36,7 @@ def test_a_refusal_holds_for_the_negative_ttl_and_an_outage_for_seconds(reason: 
     cache = _cache(resolver, clock)
     for advance, questions in ((0, 1), (seconds - 1, 1), (1, 2)):
         clock.advance(advance)
-        with pytest.raises(ResolutionFailed) as failure:
+        with pytest.raises(ResolutionFailure) as failure:
             cache.resolve("a.test")
         assert (failure.value.reason, failure.value.detail) == (reason, "a.test")
         assert len(resolver.asked) == questions
@@ -102,7 +102,7 @@ def test_a_resolver_with_a_bug_leaves_no_thread_waiting() -> None:
         release.set()
         with pytest.raises(RuntimeError, match="a bug"):
             first.result(120)
-        with pytest.raises((ResolutionFailed, RuntimeError)):
+        with pytest.raises((ResolutionFailure, RuntimeError)):
             second.result(120)
 
 

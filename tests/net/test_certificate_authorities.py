@@ -9,7 +9,7 @@ import pytest
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.net import certificate_authorities
 from parcahyd.net.certificate_authorities import authorities_file
-from tests.net.bench import AUTHORITY
+from tests.net.downloader_harness import AUTHORITY
 
 
 def test_the_configured_file_is_taken() -> None:

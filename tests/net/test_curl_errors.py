@@ -3,37 +3,37 @@ from __future__ import annotations
 import pycurl
 import pytest
 
-from parcahyd.core.ports import DownloadFault
-from parcahyd.net.curl_errors import CurlError, detail_of, fault_of, ftp_status_of
+from parcahyd.core.ports import DownloadFailure
+from parcahyd.net.curl_errors import CurlError, detail_of, failure_of, ftp_status_of
 
 
 @pytest.mark.parametrize(
     ("number", "fault"),
     [
-        (7, DownloadFault.CONNECT),
-        (35, DownloadFault.TLS),
-        (60, DownloadFault.TLS),
-        (28, DownloadFault.TIMEOUT),
-        (52, DownloadFault.RESET),
-        (56, DownloadFault.RESET),
-        (92, DownloadFault.RESET),
-        (18, DownloadFault.TRUNCATED),
-        (61, DownloadFault.CONTENT_CODING),
-        (63, DownloadFault.SIZE),
-        (1, DownloadFault.PROTOCOL),
-        (8, DownloadFault.PROTOCOL),
-        (100, DownloadFault.PROTOCOL),
-        (9999, DownloadFault.PROTOCOL),
+        (7, DownloadFailure.CONNECT),
+        (35, DownloadFailure.TLS),
+        (60, DownloadFailure.TLS),
+        (28, DownloadFailure.TIMEOUT),
+        (52, DownloadFailure.RESET),
+        (56, DownloadFailure.RESET),
+        (92, DownloadFailure.RESET),
+        (18, DownloadFailure.TRUNCATED),
+        (61, DownloadFailure.CONTENT_CODING),
+        (63, DownloadFailure.SIZE),
+        (1, DownloadFailure.PROTOCOL),
+        (8, DownloadFailure.PROTOCOL),
+        (100, DownloadFailure.PROTOCOL),
+        (9999, DownloadFailure.PROTOCOL),
     ],
 )
-def test_errors_become_faults(number: int, fault: DownloadFault) -> None:
-    assert fault_of(number) is fault
+def test_errors_become_faults(number: int, fault: DownloadFailure) -> None:
+    assert failure_of(number) is fault
 
 
 @pytest.mark.parametrize("text", ["chunk hex-length longer than 17", "Too large response headers: 360037 > 307200"])
 def test_what_cannot_be_read_is_no_reset(text: str) -> None:
-    assert fault_of(56, text) is DownloadFault.PROTOCOL
-    assert fault_of(56, "Recv failure: Connection reset by peer") is DownloadFault.RESET
+    assert failure_of(56, text) is DownloadFailure.PROTOCOL
+    assert failure_of(56, "Recv failure: Connection reset by peer") is DownloadFailure.RESET
 
 
 @pytest.mark.parametrize("number", [1, 23, 100])

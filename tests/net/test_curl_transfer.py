@@ -6,9 +6,9 @@ import pycurl
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_transfer import Transfer, final_headers
-from tests.net.bench import AUTHORITY
+from tests.net.downloader_harness import AUTHORITY
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_headers_without_an_end_are_none() -> None:
 def test_a_socket_to_another_address_is_never_opened(transfer: Transfer) -> None:
     assert transfer._open_socket(0, (2, 1, 6, ("192.0.2.9", 80))) == pycurl.SOCKET_BAD
     result = transfer.finish(7, "could not connect")
-    assert (result.fault, result.peer) == (DownloadFault.CONNECT, "192.0.2.9")
+    assert (result.failure, result.peer) == (DownloadFailure.CONNECT, "192.0.2.9")
     assert "192.0.2.1" in result.detail
 
 
@@ -67,16 +67,16 @@ def test_a_request_never_leaves_over_a_connection_to_another_address(transfer: T
     assert transfer._approve_peer("192.0.2.1", "", 80, 0) == pycurl.PREREQFUNC_OK
     assert transfer._approve_peer("192.0.2.9", "", 80, 0) == pycurl.PREREQFUNC_ABORT
     result = transfer.finish(42, "aborted")
-    assert (result.fault, result.peer) == (DownloadFault.CONNECT, "192.0.2.9")
+    assert (result.failure, result.peer) == (DownloadFailure.CONNECT, "192.0.2.9")
 
 
 def test_a_handle_forgets_the_request_before(transfer: Transfer) -> None:
     transfer._take(b"x" * 1001)
-    assert transfer.finish(23, "").fault is DownloadFault.SIZE
+    assert transfer.finish(23, "").failure is DownloadFailure.SIZE
     transfer.begin(DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
     transfer._take(b"x" * 1000)
     result = transfer.finish(18, "cut")
-    assert (result.fault, result.peer, result.body) == (DownloadFault.TRUNCATED, "", b"")
+    assert (result.failure, result.peer, result.body) == (DownloadFailure.TRUNCATED, "", b"")
 
 
 def test_only_encrypted_requests_wait_for_a_connection_to_share(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,14 +13,14 @@ import pycurl
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.ports import DownloadFault, DownloadResult, RequestOptions
+from parcahyd.core.errors import UserError
+from parcahyd.core.ports import DownloadFailure, DownloadResult, RequestOptions
 from parcahyd.net import downloader_curl
 from parcahyd.net.curl_sockets import LoopSockets
 from parcahyd.net.curl_transfer import Transfer
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.testing import check_downloader
-from tests.net.bench import Bench, request_to
+from tests.net.downloader_harness import DownloaderHarness, request_to
 from tests.net.ftp_server import FtpServer
 from tests.net.proxy_server import ProxyServer
 from tests.net.web_server import Exchange, WebServer
@@ -31,8 +31,8 @@ _BROTLI = bytes.fromhex("1b1701f88d54b5bf061193a393696c6f315b2470691f00")
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
-    with Bench(CurlDownloader) as made:
+def bench() -> Iterator[DownloaderHarness]:
+    with DownloaderHarness(CurlDownloader) as made:
         yield made
 
 
@@ -44,7 +44,7 @@ def test_conformance_where_there_is_no_epoll() -> None:
     check_downloader(partial(CurlDownloader, sockets=LoopSockets))
 
 
-def test_brotli_is_undone(bench: Bench, web: WebServer) -> None:
+def test_brotli_is_undone(bench: DownloaderHarness, web: WebServer) -> None:
     if "brotli" not in pycurl.version:
         pytest.skip("this libcurl was built without brotli")
     web.page("/", _BROTLI, 200, (("Content-Encoding", "br"),))
@@ -52,7 +52,7 @@ def test_brotli_is_undone(bench: Bench, web: WebServer) -> None:
     assert "br" in (web.seen[0].header("Accept-Encoding") or "")
 
 
-def test_zstd_is_undone(bench: Bench, web: WebServer) -> None:
+def test_zstd_is_undone(bench: DownloaderHarness, web: WebServer) -> None:
     if "zstd" not in pycurl.version:
         pytest.skip("this libcurl was built without zstd")
     web.page("/", _ZSTD, 200, (("Content-Encoding", "zstd"),))
@@ -60,7 +60,7 @@ def test_zstd_is_undone(bench: Bench, web: WebServer) -> None:
     assert "zstd" in (web.seen[0].header("Accept-Encoding") or "")
 
 
-def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: Bench, web: WebServer) -> None:
+def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: DownloaderHarness, web: WebServer) -> None:
     # The bytes may be late by twenty times their interval before the limit for no byte at all counts.
     bench.configure(TimeoutIdle=1.0, MinRate=1000.0)
 
@@ -71,18 +71,18 @@ def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: Bench, web: WebSe
 
     web.pages["/"] = drip
     result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
-    assert result.fault is DownloadFault.TIMEOUT
+    assert result.failure is DownloadFailure.TIMEOUT
     assert "fewer than 1000" in result.detail
 
 
-def test_a_flood_of_trailers_is_a_fault(bench: Bench, web: WebServer) -> None:
+def test_a_flood_of_trailers_is_a_fault(bench: DownloaderHarness, web: WebServer) -> None:
     flood = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n" + b"X: y\r\n" * 20_000 + b"\r\n"
     web.pages["/"] = lambda exchange: exchange.raw(flood)
     result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
-    assert (result.fault, result.body) == (DownloadFault.PROTOCOL, b"")
+    assert (result.failure, result.body) == (DownloadFailure.PROTOCOL, b"")
 
 
-def test_an_interim_answer_and_trailers_are_left_out(bench: Bench, web: WebServer) -> None:
+def test_an_interim_answer_and_trailers_are_left_out(bench: DownloaderHarness, web: WebServer) -> None:
     early = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
     final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Final: 1\r\n\r\n4\r\nbody\r\n0\r\nX-Trailer: 1\r\n\r\n"
     web.pages["/"] = lambda exchange: exchange.raw(early + final)
@@ -92,13 +92,13 @@ def test_an_interim_answer_and_trailers_are_left_out(bench: Bench, web: WebServe
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"])
-def test_headers_that_break_off_are_no_answer(bench: Bench, web: WebServer, answer: bytes) -> None:
+def test_headers_that_break_off_are_no_answer(bench: DownloaderHarness, web: WebServer, answer: bytes) -> None:
     web.pages["/"] = lambda exchange: exchange.raw(answer)
     result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
-    assert result.fault is not None
+    assert result.failure is not None
 
 
-def test_handles_are_used_again(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handles_are_used_again(bench: DownloaderHarness, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Transfer] = []
 
     def make(conf: WorkConf, authorities: str) -> Transfer:
@@ -113,10 +113,10 @@ def test_handles_are_used_again(bench: Bench, web: WebServer, monkeypatch: pytes
     assert len(made) == 2
 
 
-def test_what_differs_between_requests_on_one_handle_is_set_anew(bench: Bench, web: WebServer) -> None:
+def test_what_differs_between_requests_on_one_handle_is_set_anew(bench: DownloaderHarness, web: WebServer) -> None:
     web.page("/", b"x" * 100)
     url = f"http://pages.test:{web.port}/"
-    assert bench.get(url, web.address, web.port, headers=(("X-A", "1"),), max_bytes=10).fault is DownloadFault.SIZE
+    assert bench.get(url, web.address, web.port, headers=(("X-A", "1"),), max_bytes=10).failure is DownloadFailure.SIZE
     assert bench.get(url, web.address, web.port, headers=(("X-B", ""),), max_bytes=100).status == 200
     assert bench.get(url, web.address, web.port, max_bytes=100).status == 200
     assert [(seen.header("X-A"), seen.header("X-B")) for seen in web.seen] == [("1", None), (None, ""), (None, None)]
@@ -136,7 +136,9 @@ def test_conformance_with_and_without_libcurls_limit() -> None:
 
 
 @pytest.mark.usefixtures("counting")
-def test_never_more_of_a_body_is_held_than_may_be(bench: Bench, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_never_more_of_a_body_is_held_than_may_be(
+    bench: DownloaderHarness, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held: list[int] = []
     finish = Transfer.finish
 
@@ -157,26 +159,26 @@ def test_never_more_of_a_body_is_held_than_may_be(bench: Bench, web: WebServer, 
     web.page("/bomb-in-bomb", gzip.compress(bomb), 200, (("Content-Encoding", "gzip, gzip"),))
     for path in ("/announced", "/unannounced", "/chunked", "/bomb", "/small-bomb", "/bomb-in-bomb"):
         result = bench.get(f"http://pages.test:{web.port}{path}", web.address, web.port, max_bytes=50_000)
-        assert (result.fault, result.body) == (DownloadFault.SIZE, b""), path
+        assert (result.failure, result.body) == (DownloadFailure.SIZE, b""), path
         assert held.pop() <= 50_000, path
 
 
 @pytest.mark.usefixtures("counting")
-def test_limits_and_what_happens_beyond_them_take_turns_on_one_handle(bench: Bench, web: WebServer) -> None:
+def test_limits_and_what_happens_beyond_them_take_turns_on_one_handle(bench: DownloaderHarness, web: WebServer) -> None:
     web.page("/", b"x" * 50_000)
     web.page("/gzip", gzip.compress(b"x" * 50_000), 200, (("Content-Encoding", "gzip"),))
     web.page("/empty", b"")
     for path in ("/", "/gzip") * 2:
         request = request_to(f"http://pages.test:{web.port}{path}", web.address, web.port, max_bytes=40_000)
-        assert bench.fetch(request)[0].fault is DownloadFault.SIZE
+        assert bench.fetch(request)[0].failure is DownloadFailure.SIZE
         assert bench.fetch(msgspec.structs.replace(request, cut=True))[0].body == b"x" * 40_000
         assert bench.fetch(msgspec.structs.replace(request, max_bytes=50_000))[0].body == b"x" * 50_000
-        assert bench.fetch(msgspec.structs.replace(request, max_bytes=49_999))[0].fault is DownloadFault.SIZE
-        assert bench.fetch(msgspec.structs.replace(request, max_bytes=0))[0].fault is DownloadFault.SIZE
+        assert bench.fetch(msgspec.structs.replace(request, max_bytes=49_999))[0].failure is DownloadFailure.SIZE
+        assert bench.fetch(msgspec.structs.replace(request, max_bytes=0))[0].failure is DownloadFailure.SIZE
     assert bench.get(f"http://pages.test:{web.port}/empty", web.address, web.port, max_bytes=0).status == 200
 
 
-def test_a_proxy_by_name_is_resolved_by_libcurl(bench: Bench, web: WebServer) -> None:
+def test_a_proxy_by_name_is_resolved_by_libcurl(bench: DownloaderHarness, web: WebServer) -> None:
     web.page("/", b"x")
     with ProxyServer() as proxy:
         options = RequestOptions(proxy=f"http://localhost:{proxy.port}")
@@ -184,7 +186,9 @@ def test_a_proxy_by_name_is_resolved_by_libcurl(bench: Bench, web: WebServer) ->
 
 
 @pytest.mark.parametrize("at_once", [1, 5])
-def test_connections_that_the_server_closes_between_requests_are_replaced(bench: Bench, web: WebServer, at_once: int) -> None:
+def test_connections_that_the_server_closes_between_requests_are_replaced(
+    bench: DownloaderHarness, web: WebServer, at_once: int
+) -> None:
     def reply_and_close(exchange: Exchange) -> None:
         exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
 
@@ -207,18 +211,18 @@ def test_kept_connections_are_bounded_by_the_connections_and_by_the_open_files()
 
 def test_an_old_libcurl_is_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pycurl, "version_info", lambda: (0, "7.88.1", 0x075801))
-    with pytest.raises(UserMistake, match=r"libcurl 7\.88\.1 is too old"):
+    with pytest.raises(UserError, match=r"libcurl 7\.88\.1 is too old"):
         CurlDownloader(WorkConf(), asyncio.new_event_loop())
 
 
-def test_ftp_gives_a_file_the_status_200_and_no_headers(bench: Bench) -> None:
+def test_ftp_gives_a_file_the_status_200_and_no_headers(bench: DownloaderHarness) -> None:
     with FtpServer({"/pub/file.txt": b"over ftp"}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/pub/file.txt", "127.0.0.1", ftp.port)
-    assert (result.fault, result.status, list(result.headers), result.body) == (None, 200, [], b"over ftp"), result.detail
+    assert (result.failure, result.status, list(result.headers), result.body) == (None, 200, [], b"over ftp"), result.detail
     assert result.peer == "127.0.0.1"
 
 
-def test_ftp_gives_a_folder_as_the_server_lists_it(bench: Bench) -> None:
+def test_ftp_gives_a_folder_as_the_server_lists_it(bench: DownloaderHarness) -> None:
     with FtpServer({"/pub/a.txt": b"", "/pub/b.txt": b""}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/pub/", "127.0.0.1", ftp.port)
     assert (result.status, result.body) == (200, b"/pub/a.txt\n/pub/b.txt")
@@ -226,26 +230,26 @@ def test_ftp_gives_a_folder_as_the_server_lists_it(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("path", ["/pub/none.txt", "/none/file.txt"])
-def test_ftp_without_the_file_is_404(bench: Bench, path: str) -> None:
+def test_ftp_without_the_file_is_404(bench: DownloaderHarness, path: str) -> None:
     with FtpServer({"/pub/file.txt": b""}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}{path}", "127.0.0.1", ftp.port)
-    assert (result.fault, result.status, result.body) == (None, 404, b"")
+    assert (result.failure, result.status, result.body) == (None, 404, b"")
 
 
-def test_ftp_size_is_limited(bench: Bench) -> None:
+def test_ftp_size_is_limited(bench: DownloaderHarness) -> None:
     with FtpServer({"/file": b"x" * 1001}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/file", "127.0.0.1", ftp.port, max_bytes=1000)
-    assert (result.fault, result.body) == (DownloadFault.SIZE, b"")
+    assert (result.failure, result.body) == (DownloadFailure.SIZE, b"")
 
 
-def test_an_ftp_server_cannot_send_the_data_connection_elsewhere(bench: Bench) -> None:
+def test_an_ftp_server_cannot_send_the_data_connection_elsewhere(bench: DownloaderHarness) -> None:
     with FtpServer({"/file": b"here"}, passive_address="127.0.0.9", extended=False) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/file", "127.0.0.1", ftp.port)
     assert (result.status, result.body, result.peer) == (200, b"here", "127.0.0.1")
 
 
 @pytest.mark.parametrize("path", ["/a%0d%0aDELE%20b", "/a%0aDELE%20b", "/%00"])
-def test_a_url_cannot_smuggle_ftp_commands(bench: Bench, path: str) -> None:
+def test_a_url_cannot_smuggle_ftp_commands(bench: DownloaderHarness, path: str) -> None:
     with FtpServer({"/a": b"x"}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}{path}", "127.0.0.1", ftp.port)
         assert result.status != 200

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from parcahyd.core.ports import DownloadFault
+from parcahyd.core.ports import DownloadFailure
 from parcahyd.net.downloader_requests import RequestsDownloader
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedRequest
 from parcahyd.testing import check_downloader
-from tests.net.bench import AUTHORITY, Bench
+from tests.net.downloader_harness import AUTHORITY, DownloaderHarness
 from tests.net.web_server import WebServer
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
-    with Bench(RequestsDownloader) as made:
+def bench() -> Iterator[DownloaderHarness]:
+    with DownloaderHarness(RequestsDownloader) as made:
         yield made
 
 
@@ -25,10 +25,10 @@ def test_conformance() -> None:
     check_downloader(RequestsDownloader)
 
 
-def test_garbage_in_the_place_of_a_chunk_ends_the_body_early(bench: Bench, web: WebServer) -> None:
+def test_garbage_in_the_place_of_a_chunk_ends_the_body_early(bench: DownloaderHarness, web: WebServer) -> None:
     web.pages["/"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort")
     result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
-    assert (result.fault, result.body) == (DownloadFault.TRUNCATED, b"")
+    assert (result.failure, result.body) == (DownloadFailure.TRUNCATED, b"")
 
 
 def test_a_request_without_a_pin_goes_nowhere() -> None:

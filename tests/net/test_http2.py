@@ -9,7 +9,7 @@ import pytest
 
 from parcahyd.core.ports import RequestOptions
 from parcahyd.net.downloader_curl import CurlDownloader
-from tests.net.bench import AUTHORITY, Bench, request_to
+from tests.net.downloader_harness import AUTHORITY, DownloaderHarness, request_to
 from tests.net.proxy_server import ProxyServer
 from tests.support.nginx import nginx
 
@@ -43,7 +43,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 def test_requests_to_one_host_share_a_connection(port: int) -> None:
     request = request_to(f"https://secure.test:{port}/", "127.0.0.1", port)
-    with Bench(CurlDownloader) as bench:
+    with DownloaderHarness(CurlDownloader) as bench:
         bench.configure(HostConnections=8)
         results = bench.fetch(*[request] * 8)
     assert {result.status for result in results} == {200}
@@ -54,14 +54,14 @@ def test_requests_to_one_host_share_a_connection(port: int) -> None:
 
 
 def test_headers_of_an_http2_answer_are_complete(port: int) -> None:
-    with Bench(CurlDownloader) as bench:
+    with DownloaderHarness(CurlDownloader) as bench:
         result = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
     assert result.header("content-length") == str(len(result.body))
     assert not any(name.startswith(":") for name, _ in result.headers)
 
 
 def test_the_protocol_is_told_and_can_be_chosen(port: int) -> None:
-    with Bench(CurlDownloader) as bench:
+    with DownloaderHarness(CurlDownloader) as bench:
         new = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
         old = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port, options=RequestOptions(http2=False))
         again = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port)
@@ -70,7 +70,7 @@ def test_the_protocol_is_told_and_can_be_chosen(port: int) -> None:
 
 
 def test_http2_through_a_proxy(port: int) -> None:
-    with Bench(CurlDownloader) as bench, ProxyServer() as proxy:
+    with DownloaderHarness(CurlDownloader) as bench, ProxyServer() as proxy:
         options = RequestOptions(proxy=f"http://127.0.0.1:{proxy.port}")
         result = bench.get(f"https://secure.test:{port}/", "127.0.0.1", port, options=options)
         assert (result.protocol, result.status, result.peer) == ("2", 200, "127.0.0.1")

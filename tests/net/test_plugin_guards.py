@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult, RequestOptions, Resolution
+from parcahyd.core.errors import ResolutionFailure
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions, Resolution
 from parcahyd.net.plugin_guards import GuardedDownloader
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.testing import FakeDownloader
@@ -29,10 +29,10 @@ def test_options_that_are_not_honoured_are_refused_by_name() -> None:
     loop.call_later(0.02, loop.stop)
     loop.run_forever()
     loop.close()
-    refused = next(result for result in results if result.fault)
-    assert refused.fault is DownloadFault.PLUGIN
+    refused = next(result for result in results if result.failure)
+    assert refused.failure is DownloadFailure.PLUGIN
     assert refused.detail == 'downloader "mine" cannot do what the settings ask for this host: credentials, proxy'
-    assert [result.status for result in results if result.fault is None] == [200, 200]
+    assert [result.status for result in results if result.failure is None] == [200, 200]
     assert len(inner.requests) == 2
 
 
@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
     code = RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
     (folder / "plugins" / "odd.py").write_text(code)
-    with pytest.raises(ResolutionFailed) as failure:
+    with pytest.raises(ResolutionFailure) as failure:
         PluginManager.load(configured(folder, resolver="NAME")).resolver().resolve("a.test")
     assert failure.value.reason.word == "dns-failure"
     assert failure.value.detail == f'resolver "NAME" {text}'
@@ -104,7 +104,7 @@ def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, star
     whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
     (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
     (result,) = download(PluginManager.load(configured(folder, downloader="NAME")))
-    assert (result.fault, result.detail) == (DownloadFault.PLUGIN, f'downloader "NAME" {text}')
+    assert (result.failure, result.detail) == (DownloadFailure.PLUGIN, f'downloader "NAME" {text}')
 
 
 @pytest.mark.parametrize("body", ["bytearray(b'page')", "memoryview(b'page')"])
@@ -113,7 +113,7 @@ def test_what_comes_as_lists_and_buffers_is_handed_on_as_declared(folder: Path, 
     start = f"done(DownloadResult(200, [['Server', 'x']], {body}, elapsed=1))"
     (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
     (result,) = download(PluginManager.load(configured(folder, downloader="NAME")))
-    assert (result.fault, [*result.headers], result.body) == (None, [("Server", "x")], b"page")
+    assert (result.failure, [*result.headers], result.body) == (None, [("Server", "x")], b"page")
     assert type(result.body) is bytes
 
 

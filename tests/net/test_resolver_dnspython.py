@@ -13,8 +13,8 @@ import dns.resolver
 import pytest
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ConfigurationError, ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ConfigurationError, ResolutionFailure
+from parcahyd.core.states import Reason
 from parcahyd.net import resolver_dnspython
 from parcahyd.net.resolver_dnspython import DnspythonResolver
 from parcahyd.testing import FakeClock, check_resolver
@@ -45,8 +45,8 @@ def _resolver(names: NameServer, clock: FakeClock | None = None, **settings: Any
     return DnspythonResolver(conf, (clock or FakeClock()).monotonic)
 
 
-def _failure(resolver: DnspythonResolver, host: str) -> ResolutionFailed:
-    with pytest.raises(ResolutionFailed) as failure:
+def _failure(resolver: DnspythonResolver, host: str) -> ResolutionFailure:
+    with pytest.raises(ResolutionFailure) as failure:
         resolver.resolve(host)
     return failure.value
 

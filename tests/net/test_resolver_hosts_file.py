@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ConfigurationError, ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ConfigurationError, ResolutionFailure
 from parcahyd.core.ports import Resolution
+from parcahyd.core.states import Reason
 from parcahyd.net.resolver_hosts_file import HostsFileResolver, parse_hosts
 from parcahyd.testing import check_resolver
 
@@ -44,7 +44,7 @@ def test_a_file_that_vanished_is_a_failure_that_passes(hosts: Path) -> None:
     resolver = _resolver(hosts)
     text = hosts.read_text()
     hosts.unlink()
-    with pytest.raises(ResolutionFailed, match="cannot be read") as failure:
+    with pytest.raises(ResolutionFailure, match="cannot be read") as failure:
         resolver.resolve("one.test")
     assert failure.value.reason is Reason.DNS_FAILURE
     hosts.write_text(text)

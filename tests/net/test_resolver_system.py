@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import MapConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure
+from parcahyd.core.states import Reason
 from parcahyd.net.resolver_system import AddressInfo, SystemResolver
 from parcahyd.testing import FakeClock, check_resolver
 
@@ -57,13 +57,13 @@ def test_names_are_made_absolute_and_answers_kept_for_the_least_ttl() -> None:
     ],
 )
 def test_failures_have_their_reason(error: Exception, reason: Reason) -> None:
-    with pytest.raises(ResolutionFailed) as failure:
+    with pytest.raises(ResolutionFailure) as failure:
         _resolver(_asks({"a.test.": error})).resolve("a.test")
     assert failure.value.reason is reason
 
 
 def test_no_address_at_all() -> None:
-    with pytest.raises(ResolutionFailed) as failure:
+    with pytest.raises(ResolutionFailure) as failure:
         _resolver(_asks({"a.test.": []})).resolve("a.test")
     assert failure.value.reason is Reason.DNS_NO_ADDRESS
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.threaded_downloader import ThreadedDownloader
-from tests.net.bench import Bench, request_to
+from tests.net.downloader_harness import DownloaderHarness, request_to
 
 REQUEST = request_to("http://pages.test/", "127.0.0.1", 80)
 
@@ -32,19 +32,19 @@ class _Scripted(ThreadedDownloader):
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
-    with Bench(_Scripted) as made:
+def bench() -> Iterator[DownloaderHarness]:
+    with DownloaderHarness(_Scripted) as made:
         yield made
 
 
-def _scripted(bench: Bench, script: Callable[[], DownloadResult]) -> _Scripted:
+def _scripted(bench: DownloaderHarness, script: Callable[[], DownloadResult]) -> _Scripted:
     downloader = bench.downloader
     assert isinstance(downloader, _Scripted)
     downloader.script = script
     return downloader
 
 
-def test_fetch_runs_in_another_thread_and_done_on_the_loop(bench: Bench) -> None:
+def test_fetch_runs_in_another_thread_and_done_on_the_loop(bench: DownloaderHarness) -> None:
     threads: list[int] = []
 
     def script() -> DownloadResult:
@@ -58,24 +58,24 @@ def test_fetch_runs_in_another_thread_and_done_on_the_loop(bench: Bench) -> None
 
 
 @pytest.mark.parametrize("error", [RuntimeError("broken\nplugin"), SystemExit(3), KeyError("k")])
-def test_what_fetch_raises_becomes_a_plugin_fault(bench: Bench, error: BaseException) -> None:
+def test_what_fetch_raises_becomes_a_plugin_fault(bench: DownloaderHarness, error: BaseException) -> None:
     def script() -> DownloadResult:
         raise error
 
     _scripted(bench, script)
     for _ in range(2):
         result = bench.fetch(REQUEST)[0]
-        assert result.fault is DownloadFault.PLUGIN
+        assert result.failure is DownloadFailure.PLUGIN
         assert type(error).__name__ in result.detail
 
 
-def test_something_else_than_a_result_becomes_a_plugin_fault(bench: Bench) -> None:
+def test_something_else_than_a_result_becomes_a_plugin_fault(bench: DownloaderHarness) -> None:
     _scripted(bench, lambda: "page")  # type: ignore[arg-type, return-value]  # the mistake under test
     result = bench.fetch(REQUEST)[0]
-    assert (result.fault, result.detail) == (DownloadFault.PLUGIN, "fetch returned str")
+    assert (result.failure, result.detail) == (DownloadFailure.PLUGIN, "fetch returned str")
 
 
-def test_there_are_never_more_threads_than_connections(bench: Bench) -> None:
+def test_there_are_never_more_threads_than_connections(bench: DownloaderHarness) -> None:
     bench.configure(Connections=3)
     running: set[int] = set()
     most: list[int] = []
@@ -93,7 +93,7 @@ def test_there_are_never_more_threads_than_connections(bench: Bench) -> None:
     assert max(most) == 3
 
 
-def test_a_late_result_is_dropped_and_the_thread_told_of(bench: Bench) -> None:
+def test_a_late_result_is_dropped_and_the_thread_told_of(bench: DownloaderHarness) -> None:
     bench.configure(TimeoutTotal=0.05)
     release = threading.Event()
 
@@ -110,14 +110,14 @@ def test_a_late_result_is_dropped_and_the_thread_told_of(bench: Bench) -> None:
 
     downloader.start(REQUEST, done)
     bench.run()
-    assert [result.fault for result in results] == [DownloadFault.TIMEOUT]
+    assert [result.failure for result in results] == [DownloadFailure.TIMEOUT]
     release.set()
     bench.settle()
     assert len(results) == 1
     assert len(downloader.abandoned) == 1
 
 
-def test_what_waits_for_a_thread_is_cancelled_without_being_fetched(bench: Bench) -> None:
+def test_what_waits_for_a_thread_is_cancelled_without_being_fetched(bench: DownloaderHarness) -> None:
     bench.configure(Connections=1)
     release = threading.Event()
     fetched: list[int] = []
@@ -136,6 +136,6 @@ def test_what_waits_for_a_thread_is_cancelled_without_being_fetched(bench: Bench
     release.set()
     bench.run_until(lambda: len(results) == 3)
     bench.settle()
-    assert [result.fault for result in results] == [DownloadFault.CANCELLED] * 3
+    assert [result.failure for result in results] == [DownloadFailure.CANCELLED] * 3
     assert len(fetched) == 1
     assert bench.fetch(REQUEST)[0].status == 200

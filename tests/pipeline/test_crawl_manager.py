@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parcahyd.config.schema import HostRule, WorkConf
-from parcahyd.core.records import Assignment, DueUrl, Pair, Pause, ResolvedPair, RobotsFact, RobotsStatus
+from parcahyd.core.records import Assignment, DueUrl, Pause, ResolvedLease, RobotsFact, RobotsStatus, SiteLease
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.rules.urls.host_rules import host_delays
@@ -36,8 +36,8 @@ class Bench:
         )
 
     def put(self, visit: int, host: str, *addresses: str, failures: int = 0, robots: RobotsFact | None = None) -> None:
-        pair = Pair(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
-        self.queue.put(ResolvedPair(pair, addresses, 2000.0))
+        pair = SiteLease(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
+        self.queue.put(ResolvedLease(pair, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
         return next((worker for worker, set_ in self.sets for one in set_ if one.pair.visit == visit), None)

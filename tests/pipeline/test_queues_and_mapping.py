@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from parcahyd.core.records import Pair, ResolvedPair
+from parcahyd.core.records import ResolvedLease, SiteLease
 from parcahyd.pipeline.mapping_manager import MappingManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 
 
-def pair(site: int) -> Pair:
-    return Pair(site, site, "http", f"h{site}.example", 80, ())
+def pair(site: int) -> SiteLease:
+    return SiteLease(site, site, "http", f"h{site}.example", 80, ())
 
 
-def resolved(site: int, address: str) -> ResolvedPair:
-    return ResolvedPair(pair(site), (address,), 0.0)
+def resolved(site: int, address: str) -> ResolvedLease:
+    return ResolvedLease(pair(site), (address,), 0.0)
 
 
 def test_the_url_ip_queue_takes_a_site_once_until_it_has_left() -> None:
@@ -39,7 +39,7 @@ def test_groups_take_turns_and_keep_their_own_order() -> None:
 
 def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
     source, target = UrlIpQueue(100), ResolvedQueue(100)
-    sets: list[tuple[Pair, ...]] = []
+    sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
     for site in range(10):
         source.put(pair(site))
@@ -56,7 +56,7 @@ def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
 
 def test_what_waits_is_shared_among_hungry_mappers() -> None:
     source, target = UrlIpQueue(100), ResolvedQueue(100)
-    sets: list[tuple[Pair, ...]] = []
+    sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=4, argument_url=10, assign=sets.append)
     for site in range(10):
         source.put(pair(site))
@@ -66,14 +66,14 @@ def test_what_waits_is_shared_among_hungry_mappers() -> None:
 
 def test_mapping_stops_while_the_resolved_queue_could_overflow() -> None:
     source, target = UrlIpQueue(100), ResolvedQueue(4)
-    sets: list[tuple[Pair, ...]] = []
+    sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
     for site in range(10):
         source.put(pair(site))
     manager.run()
     assert sum(len(one) for one in sets) == 4
     for one in sets[0]:
-        target.put(ResolvedPair(one, ("a",), 0.0))
+        target.put(ResolvedLease(one, ("a",), 0.0))
         manager.delivered()
     manager.hungry()
     manager.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from parcahyd.core.buffer import BufferQueue, Written
-from parcahyd.core.errors import StoreFailed
+from parcahyd.core.errors import StoreFailure
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
 from parcahyd.pipeline.document_buffer import DocumentBuffer
@@ -39,7 +39,7 @@ class Database:
             self.batches.append((queue, records))
         self._pending.append(
             lambda: done(
-                StoreFailed("no") if bad else Written(unchanged=sum(isinstance(record, UnchangedRecord) for record in records))
+                StoreFailure("no") if bad else Written(unchanged=sum(isinstance(record, UnchangedRecord) for record in records))
             )
         )
 
@@ -47,13 +47,13 @@ class Database:
         if not self.down:
             self.poisoned.append(item.record)
         down = self.down
-        self._pending.append(lambda: done(StoreFailed("down") if down else Written()))
+        self._pending.append(lambda: done(StoreFailure("down") if down else Written()))
 
     def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Done) -> None:
         down = self.down
         if not down:
             self.released.extend([one.visit for one in over] + list(abandoned))
-        self._pending.append(lambda: done(StoreFailed("down") if down else Written()))
+        self._pending.append(lambda: done(StoreFailure("down") if down else Written()))
 
     def settle(self) -> None:
         while self._pending:

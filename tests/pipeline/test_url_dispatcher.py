@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parcahyd.core.messages import Committed, LeaseRequest, Leases
-from parcahyd.core.records import DueUrl, Pair
+from parcahyd.core.records import DueUrl, SiteLease
 from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.url_dispatcher import UrlDispatcher
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
@@ -41,8 +41,8 @@ class Bench:
         self.woken += 1
 
 
-def pair(visit: int, known: bytes = b"") -> Pair:
-    return Pair(visit, visit, "http", f"h{visit}.example", 80, (DueUrl(1, "/"),), known=known)
+def pair(visit: int, known: bytes = b"") -> SiteLease:
+    return SiteLease(visit, visit, "http", f"h{visit}.example", 80, (DueUrl(1, "/"),), known=known)
 
 
 def committed(*released: int, new_work: bool = False) -> Committed:

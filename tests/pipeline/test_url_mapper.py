@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution
-from parcahyd.core.records import DueUrl, Errand, Pair, ResolvedPair
+from parcahyd.core.records import DueUrl, ResolvedLease, RobotsRedirect, SiteLease
+from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.urls.address_policy import AddressPolicy
@@ -33,19 +33,19 @@ class Names:
     def resolve(self, host: str) -> Resolution:
         self.asked.append(host)
         if host not in self.table:
-            raise ResolutionFailed(Reason.DNS_NO_NAME, f"{host} is unknown")
+            raise ResolutionFailure(Reason.DNS_NO_NAME, f"{host} is unknown")
         return Resolution(self.table[host], 60.0)
 
     def close(self) -> None:
         pass
 
 
-def pair(host: str, addresses: tuple[str, ...] = (), expire: float = 0.0, tries: int = 0) -> Pair:
+def pair(host: str, addresses: tuple[str, ...] = (), expire: float = 0.0, tries: int = 0) -> SiteLease:
     urls = (DueUrl(1, "/", tries=tries), DueUrl(2, "/b", tries=tries))
-    return Pair(7, 3, "http", host, 80, urls, addresses, expire)
+    return SiteLease(7, 3, "http", host, 80, urls, addresses, expire)
 
 
-def mapped(one: Pair, names: Names, *allowed: str) -> ResolvedPair:
+def mapped(one: SiteLease, names: Names, *allowed: str) -> ResolvedLease:
     return UrlMapper(names, AddressPolicy(allowed), Clock()).map(one)
 
 
@@ -82,7 +82,9 @@ def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
 
 
 def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
-    resolved = mapped(msgspec.structs.replace(pair("127.0.0.1"), urls=(), errands=(Errand(1, "/robots.txt", 1),)), Names({}))
+    resolved = mapped(
+        msgspec.structs.replace(pair("127.0.0.1"), urls=(), errands=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
+    )
     bad, over = hand_back(resolved, Schedule(WorkConf(RetryDelay=10.0)), 1000.0)
     assert bad == []
     assert (over.failures, over.reason) == (1, Reason.ADDRESS.word)

@@ -13,9 +13,9 @@ import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.buffer import BufferQueue, Written
-from parcahyd.core.errors import StoreFailed
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import StoreFailure
 from parcahyd.core.records import ExternRecord, PageRecord
+from parcahyd.core.states import Reason, State
 from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.processes.packing_threads import BufferedItem, PackingThreads
 from parcahyd.rules.urls.canonical_url import key_of
@@ -66,7 +66,7 @@ def test_a_database_that_is_not_open_is_an_answer(loop: asyncio.AbstractEventLoo
     thread, answers = DatabaseThread(loop, FakeClock()), Answers(loop)
     thread.write(BufferQueue.EXTERN, [BufferedItem(ExternRecord(1, 1, ("http://b.example/",)))], answers.take)
     thread.release([], [1], answers.take)
-    assert [type(answer) for answer in answers.wait(2)] == [StoreFailed, StoreFailed]
+    assert [type(answer) for answer in answers.wait(2)] == [StoreFailure, StoreFailure]
 
 
 def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from parcahyd.core.ports import Resolution
-from parcahyd.core.records import Pair, ResolvedPair
+from parcahyd.core.records import ResolvedLease, SiteLease
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.processes.mapper_threads import MapperThreads
 from parcahyd.rules.urls.address_policy import AddressPolicy
@@ -45,7 +45,7 @@ class Mapped:
         mapper = UrlMapper(self.names, AddressPolicy(()), FakeClock())
         self.threads = MapperThreads(mapper, count, self.loop, delivered=self._deliver, hungry=self._is_hungry)
 
-    def _deliver(self, resolved: ResolvedPair) -> None:
+    def _deliver(self, resolved: ResolvedLease) -> None:
         self.delivered.append(resolved.pair.host)
         self._check()
 
@@ -63,8 +63,8 @@ class Mapped:
         self.loop.run_forever()
 
 
-def _set(*names: str) -> tuple[Pair, ...]:
-    return tuple([Pair(1, 1, "http", f"{name}.example", 80, ()) for name in names])
+def _set(*names: str) -> tuple[SiteLease, ...]:
+    return tuple([SiteLease(1, 1, "http", f"{name}.example", 80, ()) for name in names])
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from parcahyd.core.messages import (
     Visits,
 )
 from parcahyd.core.progress import WorkerProgress
-from parcahyd.core.records import Assignment, DueUrl, Pair
+from parcahyd.core.records import Assignment, DueUrl, SiteLease
 from parcahyd.processes.worker_pool import Loss, WorkerPool
 from parcahyd.runtime.channel import Channel, socket_pair
 from parcahyd.runtime.children import Child
@@ -88,7 +88,7 @@ def made() -> _Pool:
 
 
 def _set(*visits: int) -> tuple[Assignment, ...]:
-    pairs = [Pair(visit, visit, "http", "host", 80, (DueUrl(1, "/"),)) for visit in visits]
+    pairs = [SiteLease(visit, visit, "http", "host", 80, (DueUrl(1, "/"),)) for visit in visits]
     return tuple([Assignment(pair, "192.0.2.1", ("192.0.2.1",), 0.0, pages=1) for pair in pairs])
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.schedule import NEVER, Revisits, Schedule
 

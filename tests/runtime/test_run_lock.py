@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.core.errors import CrawlBusy, DatabaseMistake
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
 from parcahyd.runtime.run_lock import RunLock
 
 
@@ -47,5 +47,5 @@ def test_databases_without_a_file_are_told_apart(tmp_path: Path, monkeypatch: py
 
 def test_a_folder_that_cannot_be_made_is_the_users_mistake(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DatabaseMistake, match="lock file"):
+    with pytest.raises(DatabaseUnusable, match="lock file"):
         RunLock(f"sqlite:///{tmp_path}/file/crawl.db", wait=0.0)

@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.buffer import Written
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import BadRecord, PageRecord, Pair, UnchangedRecord, VisitOver
+from parcahyd.core.records import BadRecord, PageRecord, SiteLease, UnchangedRecord, VisitOver
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.rules.urls.orders import ByDepth
@@ -91,16 +91,18 @@ class Desk:
 
     # --- visits ---------------------------------------------------------------------------------------------------------
 
-    def lease(self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000) -> list[Pair]:
+    def lease(
+        self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000
+    ) -> list[SiteLease]:
         return self.lease_and_next(count, again_before=again_before, pages=pages, keys=keys)[0]
 
     def lease_and_next(
         self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000
-    ) -> tuple[list[Pair], float | None]:
+    ) -> tuple[list[SiteLease], float | None]:
         before = self.run_started if again_before is None else again_before
         return self.store.lease(count, self.now, before, pages, keys)
 
-    def visit(self, origin: str | None = None) -> Pair:
+    def visit(self, origin: str | None = None) -> SiteLease:
         """Leases the one site that is due, or the one named."""
         pairs = self.lease()
         found = [pair for pair in pairs if origin in (None, pair.origin)]
@@ -110,7 +112,7 @@ class Desk:
                 self.over(pair)
         return found[0]
 
-    def page(self, pair: Pair, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> PackedPage:
+    def page(self, pair: SiteLease, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> PackedPage:
         known = {due.path: due for due in pair.urls}.get(path)
         record = PageRecord(
             visit=pair.visit,
@@ -129,15 +131,15 @@ class Desk:
         )
         return pack(msgspec.structs.replace(record, **more), compressor(WorkConf()), True)
 
-    def redirect(self, pair: Pair, path: str, target: str, **more: Any) -> PackedPage:
+    def redirect(self, pair: SiteLease, path: str, target: str, **more: Any) -> PackedPage:
         return self.page(pair, path, b"", redirect=target, status=301, media_type="", **more)
 
-    def unchanged(self, pair: Pair, path: str = "/", **more: Any) -> UnchangedRecord:
+    def unchanged(self, pair: SiteLease, path: str = "/", **more: Any) -> UnchangedRecord:
         record = UnchangedRecord(pair.visit, pair.site, self.key_of(path), path, checked_at=self.now, status=304)
         return msgspec.structs.replace(record, **more)
 
     def bad(
-        self, pair: Pair, path: str = "/", state: State = State.FAILED, reason: Reason = Reason.RESET, **more: Any
+        self, pair: SiteLease, path: str = "/", state: State = State.FAILED, reason: Reason = Reason.RESET, **more: Any
     ) -> BadRecord:
         known = {due.path: due for due in pair.urls}.get(path)
         record = BadRecord(
@@ -159,11 +161,11 @@ class Desk:
     def write(self, *pages: Any) -> Written:
         return self.store.store_documents(pages, self.now)
 
-    def over(self, pair: Pair, **more: Any) -> None:
+    def over(self, pair: SiteLease, **more: Any) -> None:
         over = VisitOver(visit=pair.visit, site=pair.site, at=self.now, not_before=self.now)
         self.store.release([msgspec.structs.replace(over, **more)], self.now)
 
-    def crawl(self, pair: Pair, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> None:
+    def crawl(self, pair: SiteLease, path: str = "/", body: bytes = b"<p>hello</p>", **more: Any) -> None:
         """One page, and the visit is over."""
         self.write(self.page(pair, path, body, **more))
         self.over(pair)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.storage.schema import documents, sites
 from tests.storage.desk import REVISIT, Desk

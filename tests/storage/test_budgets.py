@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.core.errors import StoreFailed
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import StoreFailure
+from parcahyd.core.states import Reason, State
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import urls
 from tests.storage.desk import Desk
@@ -65,7 +65,7 @@ def test_a_lease_that_fails_uses_up_nothing(desk: Desk) -> None:
         heal = desk.fail_at(statement)
         try:
             pairs = desk.lease()
-        except StoreFailed:
+        except StoreFailure:
             failed += 1
         else:
             break
@@ -74,7 +74,7 @@ def test_a_lease_that_fails_uses_up_nothing(desk: Desk) -> None:
     assert failed > 4
     assert sum(len(pair.urls) for pair in pairs) == 24
     heal = desk.fail_at(2)
-    with pytest.raises(StoreFailed):
+    with pytest.raises(StoreFailure):
         desk.write(desk.unchanged(pairs[0]))
     heal()
     allowance = _state(desk).allowance

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import delete, event, text
 from sqlalchemy.exc import DBAPIError
 
-from parcahyd.core.errors import DatabaseMistake, StoreFailed
+from parcahyd.core.errors import DatabaseUnusable, StoreFailure
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.schema import urls
@@ -19,8 +19,8 @@ from parcahyd.storage.writer import Writer
 from tests.storage.desk import Desk
 
 
-def _mistake(url: str, *, create: bool = True) -> DatabaseMistake:
-    with pytest.raises(DatabaseMistake) as mistake:
+def _mistake(url: str, *, create: bool = True) -> DatabaseUnusable:
+    with pytest.raises(DatabaseUnusable) as mistake:
         Store.open(url, create=create)
     assert "\n" not in str(mistake.value)
     assert mistake.value.remedy
@@ -81,7 +81,7 @@ def test_a_failed_transaction_takes_its_tables_back(empty_database: str) -> None
             writer.run(text("INSERT INTO one VALUES (1)"))
             writer.run(text("INSERT INTO nowhere VALUES (1)"))
 
-    with pytest.raises(StoreFailed, match="nowhere"):
+    with pytest.raises(StoreFailure, match="nowhere"):
         stumble()
     with writer.transaction():
         writer.run(text("CREATE TABLE one (number INTEGER)"))
@@ -109,7 +109,7 @@ def test_a_second_writer_takes_no_lock_that_the_first_has(tmp_path: Path) -> Non
     first, database = Writer(open_database(url, create=True)), open_database(url, create=True)
     event.listen(database.engine, "connect", lambda driver, _: driver.execute("PRAGMA busy_timeout = 0"))
     second = Writer(database)
-    with first.transaction(), pytest.raises(StoreFailed, match="locked"), second.transaction():
+    with first.transaction(), pytest.raises(StoreFailure, match="locked"), second.transaction():
         raise AssertionError("unreachable")
     first.close()
     second.close()

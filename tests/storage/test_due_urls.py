@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import Pair
+from parcahyd.core.records import SiteLease
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.storage import frontier
 from tests.storage.desk import Desk
@@ -39,7 +39,7 @@ def _crawl(desk: Desk) -> None:
 
 
 def _leased(desk: Desk, most: int, keys: int) -> dict[str, tuple[object, ...]]:
-    pairs: list[Pair] = desk.lease(pages=most, keys=keys, again_before=desk.now)
+    pairs: list[SiteLease] = desk.lease(pages=most, keys=keys, again_before=desk.now)
     for pair in pairs:
         desk.over(pair)
     return {pair.host: (pair.urls, pair.known, pair.whole) for pair in pairs}

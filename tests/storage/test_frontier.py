@@ -7,8 +7,8 @@ from array import array
 import pytest
 
 from parcahyd.config.schema import HostRule
-from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import Pause, SiteAddresses, VisitOver
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.schema import pauses, sites

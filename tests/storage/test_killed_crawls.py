@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import ExternRecord, Pair
+from parcahyd.core.records import ExternRecord, SiteLease
+from parcahyd.core.states import Reason, State
 from parcahyd.storage.schema import fetches, sites, urls
 from tests.storage.desk import REVISIT, Desk
 
@@ -55,7 +55,7 @@ class _Crawler:
         if self._dice.random() < self._danger:
             raise _Killed
 
-    def _visit(self, pair: Pair) -> None:
+    def _visit(self, pair: SiteLease) -> None:
         waiting = [due.path for due in pair.urls]
         done: set[str] = set()
         batch: list[Any] = []
@@ -69,7 +69,7 @@ class _Crawler:
                 batch = []
                 self._risk()
 
-    def _fetch(self, pair: Pair, path: str, waiting: list[str]) -> list[Any]:
+    def _fetch(self, pair: SiteLease, path: str, waiting: list[str]) -> list[Any]:
         url = f"{pair.origin}{path}"
         if target := self._web.redirects.get(url):
             return [self._desk.redirect(pair, path, target)]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parcahyd.core.errors import StoreFailed
-from parcahyd.core.records import Pair
+from parcahyd.core.errors import StoreFailure
+from parcahyd.core.records import SiteLease
 from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.storage.schema import sites
 from tests.storage.desk import REVISIT, START, Desk
@@ -18,7 +18,7 @@ LONGEST = 100 * REVISIT
 SHORTEST = 300.0
 
 
-def stored(desk: Desk, **work: Any) -> Pair:
+def stored(desk: Desk, **work: Any) -> SiteLease:
     """An open visit that stored the pages, at START."""
     desk.begin(RevisitMax=LONGEST, RevisitMin=SHORTEST, **work)
     desk.seed(f"{A}/")
@@ -27,7 +27,7 @@ def stored(desk: Desk, **work: Any) -> Pair:
     return pair
 
 
-def tell(desk: Desk, pair: Pair, lastmod: float, *paths: str) -> None:
+def tell(desk: Desk, pair: SiteLease, lastmod: float, *paths: str) -> None:
     """A sitemap is read."""
     lastmods = tuple((path, lastmod) for path in paths)
     desk.write(desk.page(pair, "/sitemap.xml", repr(lastmods).encode(), lastmods=lastmods))
@@ -38,7 +38,7 @@ def trust(desk: Desk) -> LastmodTrust:
     return LastmodTrust.decode(row["lastmod_trust"])
 
 
-def earn(desk: Desk, pair: Pair) -> None:
+def earn(desk: Desk, pair: SiteLease) -> None:
     """Four changes that were foretold, seen at START + 2000."""
     desk.now = START + 2000
     tell(desk, pair, START + 1000, *PAGES[:4])
@@ -129,7 +129,7 @@ def test_a_failed_transaction_leaves_no_trace(desk: Desk) -> None:
         heal = desk.fail_at(refused + 1)
         try:
             desk.write(page)
-        except StoreFailed:
+        except StoreFailure:
             refused += 1
             assert trust(desk) == LastmodTrust(0, 0, 0)
         else:

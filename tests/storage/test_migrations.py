@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, delete, insert, inspect, select, text
 
-from parcahyd.core.errors import DatabaseMistake
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.migrations import MIGRATIONS, check_version, migrate
 from parcahyd.storage.reports import Reports
@@ -122,7 +122,7 @@ def test_tables_of_every_older_version_become_those_of_a_new_database(
 
 def test_a_migration_that_fails_leaves_the_older_version(crawled: str) -> None:
     with _writer(crawled) as writer:
-        with pytest.raises(DatabaseMistake, match="nowhere"):
+        with pytest.raises(DatabaseUnusable, match="nowhere"):
             migrate(writer, (*MIGRATIONS, _add_topic, _stumble))
         assert _version(writer) == _NEWEST
     assert _tables(crawled)["urls"] == set(urls.c.keys())
@@ -132,18 +132,18 @@ def test_a_newer_database_is_not_touched(crawled: str) -> None:
     with _writer(crawled) as writer:
         migrate(writer, (*MIGRATIONS, _add_topic))
     desk = Desk(crawled)
-    with pytest.raises(DatabaseMistake, match=f"version {_NEWEST + 1}") as mistake:
+    with pytest.raises(DatabaseUnusable, match=f"version {_NEWEST + 1}") as mistake:
         desk.begin()
     assert mistake.value.remedy == "use a newer parcahyd"
     assert len(desk.rows(runs)) == 1
     desk.close()
-    with pytest.raises(DatabaseMistake, match=f"version {_NEWEST + 1}"):
+    with pytest.raises(DatabaseUnusable, match=f"version {_NEWEST + 1}"):
         Reports.open(crawled)
 
 
 def test_a_reader_asks_for_a_run_where_the_tables_are_older(crawled: str) -> None:
     connection = open_database(crawled, create=False, read_only=True).connect()
-    with pytest.raises(DatabaseMistake, match="older") as mistake:
+    with pytest.raises(DatabaseUnusable, match="older") as mistake:
         check_version(connection, (*MIGRATIONS, _add_topic))
     connection.close()
     assert "parcahyd run" in mistake.value.remedy
@@ -153,14 +153,14 @@ def test_somebody_elses_tables_are_not_touched(empty_database: str) -> None:
     with _writer(empty_database) as writer:
         with writer.transaction():
             writer.run(text("CREATE TABLE documents (title TEXT)"))
-        with pytest.raises(DatabaseMistake, match='"documents"'):
+        with pytest.raises(DatabaseUnusable, match='"documents"'):
             migrate(writer)
     assert _tables(empty_database) == {"documents": {"title"}}
 
 
 def test_a_reader_finds_no_crawl_in_an_empty_database(empty_database: str) -> None:
     Writer(open_database(empty_database, create=True)).close()
-    with pytest.raises(DatabaseMistake) as mistake:
+    with pytest.raises(DatabaseUnusable) as mistake:
         Reports.open(empty_database)
     assert "parcahyd run" in mistake.value.remedy
 
@@ -169,5 +169,5 @@ def test_an_empty_version_is_not_guessed(crawled: str) -> None:
     with _writer(crawled) as writer:
         with writer.transaction():
             writer.run(delete(schema_version))
-        with pytest.raises(DatabaseMistake, match="schema_version"):
+        with pytest.raises(DatabaseUnusable, match="schema_version"):
             migrate(writer)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.html.fingerprints import fingerprint
-from parcahyd.storage.document_format import Damaged, rebuild, unpack
-from parcahyd.storage.packing import compressor, glance, pack, pack_all
+from parcahyd.storage.document_format import UnpackingFailure, rebuild, unpack
+from parcahyd.storage.packing import compressor, pack, pack_all, page_facts
 
 _COMPRESS = compressor(WorkConf())
 
@@ -45,7 +45,7 @@ def test_a_level_that_is_higher_leaves_less() -> None:
 
 def test_a_compressor_that_is_not_installed_is_one_line_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "isal", None)
-    with pytest.raises(UserMistake, match="isal package") as mistake:
+    with pytest.raises(UserError, match="isal package") as mistake:
         compressor(WorkConf(Compressor="isal"))
     assert "parcahyd[isal]" in mistake.value.remedy
     assert compressor(WorkConf())(b"x")
@@ -79,7 +79,7 @@ _PAGES = [
 def test_pages_are_packed_in_their_order_as_each_alone(is_similar: bool, is_brief: bool, is_eager: bool) -> None:
     pages = list(_PAGES)
     packed = pack_all(pages, _COMPRESS, True, is_brief, is_similar, is_eager)
-    assert packed == [pack(page, _COMPRESS, True, glance(page, is_brief, is_similar), is_eager) for page in _PAGES]
+    assert packed == [pack(page, _COMPRESS, True, page_facts(page, is_brief, is_similar), is_eager) for page in _PAGES]
     assert [bool(page.title) for page in packed] == [is_brief, is_brief, False, True, False, is_brief]
     assert [page.similarity is None for page in packed] == [not is_similar] * 3 + [False] + [not is_similar] * 2
     assert not pages, "their bytes are not needed any more"
@@ -104,7 +104,7 @@ def test_unpacking_gives_back_what_was_packed(body: bytes) -> None:
     ],
 )
 def test_damage(packed: bytes, length: int, damage: str) -> None:
-    with pytest.raises(Damaged, match=damage):
+    with pytest.raises(UnpackingFailure, match=damage):
         unpack(packed, length)
 
 

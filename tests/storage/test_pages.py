@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.errors import CrawlBusy, StoreFailed
+from parcahyd.core.errors import CrawlBusy, StoreFailure
 from parcahyd.storage.store import Store
 from tests.support.postgres import fresh_database
 
@@ -31,7 +31,7 @@ def test_a_writer_that_lost_its_connection_claims_the_database_again(postgres: s
         first.claim(wait=0.0)
         first.begin_run(CONFIGURATION, 1.0)
         _end_other_sessions(url)
-        with pytest.raises(StoreFailed):
+        with pytest.raises(StoreFailure):
             first.add_seeds(["http://a.example/"], 2.0)
         first.add_seeds(["http://a.example/"], 3.0)
         second = Store.open(url)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.errors import DatabaseMistake
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.storage.readonly_sqlite import ReadonlyConnection, is_complete
 from parcahyd.storage.store import Store
-from tests.support.crawl import Finished, assert_user_mistake
+from tests.support.crawl import Finished, assert_user_error
 from tests.support.privileges import command_without_privileges
 
 
@@ -66,15 +66,15 @@ def test_a_log_without_its_index_is_one_line(database: Path) -> None:
         (copy / name).write_bytes((database.parent / name).read_bytes())
     store.close()
     copy.chmod(0o555)
-    assert_user_mistake(_read(copy / "crawl.db"), "may not be written to", "copy it to another folder", "crawl.db-wal")
+    assert_user_error(_read(copy / "crawl.db"), "may not be written to", "copy it to another folder", "crawl.db-wal")
     copy.chmod(0o755)
 
 
 def test_a_database_that_may_not_be_read_is_one_line(database: Path) -> None:
     database.chmod(0)
-    assert_user_mistake(_read(database), f"the database {database} may not be read", "ask its owner")
+    assert_user_error(_read(database), f"the database {database} may not be read", "ask its owner")
     database.parent.chmod(0)
-    assert_user_mistake(_read(database), f"the folder {database.parent} may not be entered", "ask its owner")
+    assert_user_error(_read(database), f"the folder {database.parent} may not be entered", "ask its owner")
 
 
 def test_what_was_read_while_the_database_changed_is_refused(database: Path) -> None:
@@ -86,6 +86,6 @@ def test_what_was_read_while_the_database_changed_is_refused(database: Path) -> 
         connection.execute("DELETE FROM urls")
     _at_work(database, "http://b.example/").close()  # The last one to leave writes the log into the file.
     connection.execute("BEGIN")
-    with pytest.raises(DatabaseMistake, match="was changed while it was read"):
+    with pytest.raises(DatabaseUnusable, match="was changed while it was read"):
         connection.commit()
     connection.close()

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from parcahyd.augment.skeleton import merge
 from parcahyd.augment.tvi import Region
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.records import Held, PageRecord, Pair, TableFact
+from parcahyd.core.records import PageRecord, SiteLease, StoredVersion, TableFact
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage import versions as stored_versions
-from parcahyd.storage.document_format import Damaged, PackedPage, PackedRegion, whole_of
+from parcahyd.storage.document_format import PackedPage, PackedRegion, UnpackingFailure, whole_of
 from parcahyd.storage.packing import compressor, pack, parts_of
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
 from parcahyd.storage.versions import PAIR_BYTES
@@ -37,7 +37,7 @@ def _pieces(*texts: str) -> tuple[bytes, tuple[tuple[str, int, int], ...]]:
     return b"".join(pieces), tuple((f"r{n}", ends[n - 1], ends[n]) for n in range(1, len(pieces), 2))
 
 
-def _page(desk: Desk, pair: Pair, path: str, *texts: str, mode: str = "lazy", **more: Any) -> PackedPage:
+def _page(desk: Desk, pair: SiteLease, path: str, *texts: str, mode: str = "lazy", **more: Any) -> PackedPage:
     """A page with regions, packed as the mode says."""
     body, regions = _pieces(*texts)
     bare = desk.page(pair, path).page
@@ -49,7 +49,7 @@ def _begin(desk: Desk, mode: str = "lazy", **work: Any) -> None:
     desk.begin(MergeMode=mode, **work)
 
 
-def _again(desk: Desk, mode: str = "lazy", **work: Any) -> Pair:
+def _again(desk: Desk, mode: str = "lazy", **work: Any) -> SiteLease:
     """The site, due again in a new run."""
     desk.now += 40 * REVISIT
     _begin(desk, mode, **work)
@@ -100,7 +100,7 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
     ],
 )
 def test_regions_that_do_not_fit_are_damage(region: PackedRegion) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(UnpackingFailure):
         whole_of(zlib.compress(b"stable"), 6, [region])
 
 
@@ -279,7 +279,7 @@ def test_what_is_held_goes_round(desk: Desk, mode: str) -> None:
     assert found is not None
     whole = fingerprint(b"<b>12:00</b>").sha256
     kind = ("text/html", "", b"Content-Type: text/html\r\n")
-    assert found == Held(found.skeleton, 7, whole, (("r1", 3, b"12:00"),), FACT, *kind)
+    assert found == StoredVersion(found.skeleton, 7, whole, (("r1", 3, b"12:00"),), FACT, *kind)
     assert zlib.decompress(found.skeleton) == b"<b></b>"
     desk.write(desk.unchanged(pair, "/", table=TableFact('"t2"', "", 0, 3)), desk.unchanged(pair, "/plain"))
     desk.over(pair)

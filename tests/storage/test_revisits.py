@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.schedule import Revisits
 from parcahyd.rules.urls.canonical_url import key_of

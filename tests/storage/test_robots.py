@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.records import Errand, ErrandRecord, Pair, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteLease, SiteRecord
 from parcahyd.storage.robots import MOST_OF_A_VISIT, PATIENCE
 from parcahyd.storage.schema import errands, sites
 from tests.storage.desk import Desk
@@ -18,7 +18,7 @@ ROBOTS = "https://static.example/robots.txt"
 FOUND = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nDisallow: /private", 5.0, 6.0, "200")
 
 
-def ask(desk: Desk, url: str = ROBOTS) -> Pair:
+def ask(desk: Desk, url: str = ROBOTS) -> SiteLease:
     """A visit whose robots.txt led elsewhere; it is over."""
     desk.begin()
     desk.seed(f"{A}/")
@@ -28,9 +28,9 @@ def ask(desk: Desk, url: str = ROBOTS) -> Pair:
     return pair
 
 
-def answer(desk: Desk, pair: Pair, robots: RobotsFact = FOUND, redirect: str = "", hops: int = 0) -> None:
+def answer(desk: Desk, pair: SiteLease, robots: RobotsFact = FOUND, redirect: str = "", hops: int = 0) -> None:
     (errand,) = pair.errands
-    desk.write(ErrandRecord(pair.visit, pair.site, errand.asker, errand.path, robots, redirect, hops))
+    desk.write(RobotsRedirectRecord(pair.visit, pair.site, errand.asker, errand.path, robots, redirect, hops))
     desk.over(pair)
 
 
@@ -50,7 +50,7 @@ def test_there_and_back(desk: Desk) -> None:
     asker = ask(desk)
     there = desk.visit()
     assert (there.origin, there.urls) == ("https://static.example", ())
-    assert there.errands == (Errand(asker.site, "/robots.txt", 1),)
+    assert there.errands == (RobotsRedirect(asker.site, "/robots.txt", 1),)
     assert desk.lease_and_next() == ([], desk.now + PATIENCE)
     answer(desk, there)
     back = desk.visit()
@@ -175,8 +175,8 @@ def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
 def test_an_answer_that_nobody_waits_for_changes_nothing(desk: Desk) -> None:
     ask(desk)
     there = desk.visit()
-    stale = ErrandRecord(there.visit, there.site, there.errands[0].asker, "/another.txt", FOUND)
-    unknown = ErrandRecord(there.visit, there.site, 12345, "/robots.txt", FOUND)
+    stale = RobotsRedirectRecord(there.visit, there.site, there.errands[0].asker, "/another.txt", FOUND)
+    unknown = RobotsRedirectRecord(there.visit, there.site, 12345, "/robots.txt", FOUND)
     before = desk.everything()
     desk.write(stale, unknown)
     assert desk.everything() == before
@@ -211,6 +211,6 @@ def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
     there = desk.visit()
     assert len(there.errands) == MOST_OF_A_VISIT
     assert asker.site not in [errand.asker for errand in there.errands]
-    desk.write(*(ErrandRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.errands))
+    desk.write(*(RobotsRedirectRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.errands))
     desk.over(there)
     assert [errand.asker for pair in desk.lease(200) for errand in pair.errands] == [asker.site]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import StoreFailed
+from parcahyd.core.errors import StoreFailure
 from parcahyd.core.records import ExternRecord
 from parcahyd.storage.run_state import MOST_REMEMBERED, RunState
 from tests.storage.desk import Desk
@@ -82,7 +82,7 @@ def test_links_whose_transaction_failed_come_with_their_page(desk: Desk) -> None
     desk.seed(f"{A}/")
     pair = desk.visit()
     heal = desk.fail_at(4)
-    with pytest.raises(StoreFailed, match="planted"):
+    with pytest.raises(StoreFailure, match="planted"):
         desk.store.store_extern([ExternRecord(pair.visit, 1, LINKS)], desk.now)
     heal()
     assert desk.write(desk.page(pair, external=LINKS)).found == 2
@@ -95,7 +95,7 @@ def test_a_page_that_failed_is_written_again_without_them(desk: Desk) -> None:
     pair = desk.visit()
     desk.store.store_extern([ExternRecord(pair.visit, 1, LINKS)], desk.now)
     heal = desk.fail_at(4)
-    with pytest.raises(StoreFailed, match="planted"):
+    with pytest.raises(StoreFailure, match="planted"):
         desk.write(desk.page(pair, external=LINKS))
     heal()
     assert desk.write(desk.page(pair, external=LINKS)).stored == 1

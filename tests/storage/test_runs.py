@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
-from parcahyd.core.life_cycle import SETTINGS_OF, Reason, State
+from parcahyd.core.states import SETTINGS_OF, Reason, State
 from parcahyd.storage.schema import runs, urls
 from tests.storage.desk import REVISIT, Desk
 

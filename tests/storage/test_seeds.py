@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import UserError
+from parcahyd.core.states import Reason, State
 from parcahyd.storage.schema import seeds, urls
 from tests.storage.desk import Desk
 
@@ -25,7 +25,7 @@ def test_a_seed_is_taken_in_its_canonical_form_once(desk: Desk) -> None:
 @pytest.mark.parametrize("address", ["nonsense", "http://", "mailto:a@b.example", ""])
 def test_what_is_no_url_is_refused_and_nothing_is_taken(desk: Desk, address: str) -> None:
     desk.begin()
-    with pytest.raises(UserMistake, match="not a URL") as mistake:
+    with pytest.raises(UserError, match="not a URL") as mistake:
         desk.seed(f"{A}/", address)
     assert mistake.value.remedy
     assert desk.rows(urls) == []

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from parcahyd.core.errors import DatabaseMistake, StoreFailed
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import ExternRecord, Pair, RobotsFact, RobotsStatus, SiteAddresses, SiteRecord
+from parcahyd.core.errors import DatabaseUnusable, StoreFailure
+from parcahyd.core.records import ExternRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, SiteRecord
+from parcahyd.core.states import Reason, State
 from parcahyd.storage.schema import runs, sites
 from parcahyd.storage.store import Store
 from tests.storage.desk import REVISIT, Desk
@@ -76,7 +76,7 @@ def test_late_links_change_nothing(desk: Desk) -> None:
     assert desk.everything() == before
 
 
-def _documents(desk: Desk, pair: Pair) -> None:
+def _documents(desk: Desk, pair: SiteLease) -> None:
     robots = RobotsFact(RobotsStatus.FOUND, b"Disallow: /no", desk.now, desk.now + 9)
     links = {"internal": ("/new",), "external": (f"{B}/new", "http://new.example/"), "links": b"a\t/new\n"}
     desk.write(
@@ -88,28 +88,28 @@ def _documents(desk: Desk, pair: Pair) -> None:
     )
 
 
-def _extern(desk: Desk, pair: Pair) -> None:
+def _extern(desk: Desk, pair: SiteLease) -> None:
     desk.store.store_extern([ExternRecord(pair.visit, 1, (f"{B}/x", "http://d.example/"))], desk.now)
 
 
-def _bad(desk: Desk, pair: Pair) -> None:
+def _bad(desk: Desk, pair: SiteLease) -> None:
     records = [desk.bad(pair, "/", blank_address=True), desk.bad(pair, "/bad", State.GONE, Reason.MISSING)]
     desk.store.store_bad(records, desk.now)
 
 
-def _seeds(desk: Desk, pair: Pair) -> None:
+def _seeds(desk: Desk, pair: SiteLease) -> None:
     desk.seed(f"{B}/", "http://seed.example/")
 
 
-def _release(desk: Desk, pair: Pair) -> None:
+def _release(desk: Desk, pair: SiteLease) -> None:
     desk.over(pair, addresses=("192.0.2.3",), requests=3)
 
 
-def _abandon(desk: Desk, pair: Pair) -> None:
+def _abandon(desk: Desk, pair: SiteLease) -> None:
     desk.store.abandon([pair.visit], desk.now)
 
 
-def _addresses(desk: Desk, pair: Pair) -> None:
+def _addresses(desk: Desk, pair: SiteLease) -> None:
     desk.store.note_addresses([SiteAddresses(pair.visit, ("192.0.2.9",), desk.now + 60)])
 
 
@@ -120,7 +120,7 @@ def _each_statement_fails_once(desk: Desk, write: Callable[[], object]) -> int:
         heal = desk.fail_at(statement)
         try:
             write()
-        except (StoreFailed, DatabaseMistake):
+        except (StoreFailure, DatabaseUnusable):
             assert desk.everything() == before
         else:
             return statement - 1
@@ -131,7 +131,7 @@ def _each_statement_fails_once(desk: Desk, write: Callable[[], object]) -> int:
 
 @pytest.mark.parametrize("write", [_documents, _extern, _bad, _seeds, _release, _abandon])
 def test_a_failing_statement_leaves_everything_as_before_and_the_next_try_succeeds(
-    desk: Desk, write: Callable[[Desk, Pair], None]
+    desk: Desk, write: Callable[[Desk, SiteLease], None]
 ) -> None:
     desk.begin(KeepVersions=1)
     desk.seed(f"{A}/", f"{A}/seed", f"{A}/same")
@@ -159,7 +159,7 @@ def test_addresses_that_could_not_be_written_are_written_at_the_next_try(desk: D
 def test_a_failing_lease_leaves_everything_as_before(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/", f"{B}/")
-    pairs: list[Pair] = []
+    pairs: list[SiteLease] = []
     assert _each_statement_fails_once(desk, lambda: pairs.extend(desk.lease())) > 2
     assert {pair.origin for pair in pairs} == {A, B}
     assert desk.lease() == []
@@ -183,7 +183,7 @@ def test_a_value_that_no_column_holds_fails_its_batch_only(desk: Desk) -> None:
     pair = desk.visit()
     before = desk.everything()
     for poison in ({"status": 2**70}, {"address": "\ud800"}):
-        with pytest.raises(StoreFailed):
+        with pytest.raises(StoreFailure):
             desk.write(desk.page(pair, "/x"), desk.page(pair, **poison))
         assert desk.everything() == before
     desk.write(desk.page(pair))
@@ -202,7 +202,7 @@ def test_a_server_that_drops_the_connection_fails_one_transaction(doomed_desk: D
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         )
-    with pytest.raises(StoreFailed):
+    with pytest.raises(StoreFailure):
         desk.lease()
     assert desk.visit().origin == A
 
@@ -228,5 +228,5 @@ def test_end_of_a_run(desk: Desk) -> None:
 
 
 def test_an_unknown_database(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseMistake):
+    with pytest.raises(DatabaseUnusable):
         Store.open(f"sqlite:///{tmp_path / 'crawl.db'}", create=False)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import ExternRecord
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.orders import ByInLinks
 from parcahyd.storage.schema import sites, urls
 from tests.storage.desk import REVISIT, Desk

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import event, select, update
 
-from parcahyd.core.errors import StoreFailed
+from parcahyd.core.errors import StoreFailure
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.expressions import MOST, inserting, same, updating
 from parcahyd.storage.migrations import migrate
@@ -92,7 +92,7 @@ def test_a_failing_commit_is_a_failure_of_the_store(empty_database: str) -> None
         raise OverflowError("planted failure")
 
     event.listen(database.engine, "commit", refuse)
-    with pytest.raises(StoreFailed, match="planted"), writer.transaction():
+    with pytest.raises(StoreFailure, match="planted"), writer.transaction():
         writer.many(_INSERT, [{"subject": "host a", "not_before": 1.0}])
     event.remove(database.engine, "commit", refuse)
     with writer.transaction():

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from tests.support.processes import PATIENCE, end_all, marked_processes
 
-__all__ = ["Crawl", "CrawlFactory", "Finished", "Running", "Setting", "assert_user_mistake"]
+__all__ = ["Crawl", "CrawlFactory", "Finished", "Running", "Setting", "assert_user_error"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -243,7 +243,7 @@ class Running:
         return {event["phase"] for event in events if event["event"] == "progress"}
 
 
-def assert_user_mistake(finished: Finished, *words: str) -> None:
+def assert_user_error(finished: Finished, *words: str) -> None:
     """Exit 2 and one line that holds every given word: no traceback, nothing else."""
     lines = [line for line in finished.err.splitlines() if line.strip()]
     assert finished.code == 2, f"exit {finished.code}\n{finished.text}\n{finished.err}"

@@ -11,7 +11,7 @@ from urllib.request import build_opener
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.ports import Downloader, DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.net.threaded_downloader import ThreadedDownloader
 from parcahyd.testing import check_downloader
@@ -101,7 +101,7 @@ class _CannotCancel(CurlDownloader):
 
 class _CutsBodies(_Altered):
     def after(self, _request: DownloadRequest, result: DownloadResult) -> DownloadResult:
-        if result.fault is DownloadFault.TRUNCATED:
+        if result.failure is DownloadFailure.TRUNCATED:
             return DownloadResult(200, (), b"short", result.peer)
         return result
 

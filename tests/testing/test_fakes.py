@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.testing import FakeClock, FakeDownloader
 
 _REQUEST = DownloadRequest("http://a.test/", "192.0.2.1", 80, (), 1000)
@@ -19,21 +19,21 @@ def test_the_fake_clock_moves_when_it_is_told_to() -> None:
 
 
 def test_the_fake_downloader_answers_when_it_is_told_to() -> None:
-    downloader = FakeDownloader({"http://a.test/": b"page", "http://b.test/": DownloadResult(fault=DownloadFault.RESET)})
+    downloader = FakeDownloader({"http://a.test/": b"page", "http://b.test/": DownloadResult(failure=DownloadFailure.RESET)})
     results: list[DownloadResult] = []
     for url in ("http://a.test/", "http://b.test/", "http://c.test/"):
         downloader.start(DownloadRequest(url, "192.0.2.1", 80, (), 1000), results.append)
     assert results == []
     downloader.deliver()
-    assert [(result.status, result.fault, result.peer) for result in results] == [
+    assert [(result.status, result.failure, result.peer) for result in results] == [
         (200, None, "192.0.2.1"),
-        (0, DownloadFault.RESET, "192.0.2.1"),
+        (0, DownloadFailure.RESET, "192.0.2.1"),
         (404, None, "192.0.2.1"),
     ]
     downloader.start(_REQUEST, results.append)
     downloader.cancel_all()
     downloader.deliver()
-    assert [result.fault for result in results[3:]] == [DownloadFault.CANCELLED]
+    assert [result.failure for result in results[3:]] == [DownloadFailure.CANCELLED]
     assert isinstance(downloader, Downloader)
     assert len(downloader.requests) == 4
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution, Resolver
+from parcahyd.core.states import Reason
 from parcahyd.testing import FakeResolver, check_resolver
 
 _KNOWN = {"a.test": ["192.0.2.1", "2001:db8::1"]}
@@ -16,7 +16,7 @@ _KNOWN = {"a.test": ["192.0.2.1", "2001:db8::1"]}
 
 def test_the_fake_resolver_conforms() -> None:
     resolver = FakeResolver({"a.test": ["192.0.2.1", "2001:db8::1"], "down.test": Reason.DNS_TIMEOUT})
-    with pytest.raises(ResolutionFailed) as failure:
+    with pytest.raises(ResolutionFailure) as failure:
         resolver.resolve("down.test")
     assert failure.value.reason is Reason.DNS_TIMEOUT
     check_resolver(resolver, _KNOWN, "unknown.test")
@@ -41,7 +41,7 @@ def _unlocked_by_count() -> Callable[[str], Resolution]:
         (lambda _host: Resolution(("192.0.2.9",), 60), "192.0.2.9"),
         (lambda _host: Resolution(("2001:db8::1", "192.0.2.1"), 60), "IPv4 addresses before IPv6"),
         (lambda _host: Resolution(("192.0.2.1", "2001:db8::1"), -1), "TTL"),
-        (lambda _host: Resolution(("192.0.2.1", "2001:db8::1"), 60), "raises ResolutionFailed and does not return"),
+        (lambda _host: Resolution(("192.0.2.1", "2001:db8::1"), 60), "raises ResolutionFailure and does not return"),
         (_unlocked_by_count(), "many threads at once"),
     ],
 )
@@ -56,7 +56,7 @@ def test_a_flawed_resolver_is_found_out(
 
 @pytest.mark.parametrize(
     ("error", "text"),
-    [(KeyError("unknown.test"), "not KeyError"), (ResolutionFailed(Reason.MISSING), "fails with a DNS reason")],
+    [(KeyError("unknown.test"), "not KeyError"), (ResolutionFailure(Reason.MISSING), "fails with a DNS reason")],
 )
 def test_a_resolver_with_the_wrong_failure_is_found_out(error: Exception, text: str) -> None:
     class Flawed(FakeResolver):

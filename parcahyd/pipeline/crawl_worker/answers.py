@@ -19,7 +19,7 @@ def location(result: DownloadResult, url: str, canon: Canon | None = None) -> st
 
 def read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:
     """What an answer to robots.txt means (RFC 9309, section 2.3.1), and where it redirects to, if it does."""
-    if failed is not None or result.fault is not None:
+    if failed is not None or result.failure is not None:
         reason = failed.reason.sentence if failed is not None else result.detail
         return RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, reason), ""
     status = result.status

@@ -10,9 +10,9 @@ from __future__ import annotations
 from heapq import nlargest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import Pair
+from parcahyd.core.records import SiteLease
+from parcahyd.core.states import Reason
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.politeness.backoff import grown, retry_after, spread
 from parcahyd.rules.urls.scope import registrable_domain
@@ -38,7 +38,7 @@ class SiteBackoff:
 
     __slots__ = ("_failures_in_a_row", "_longest", "_schedule", "_site", "asked_until", "failures", "reason", "until")
 
-    def __init__(self, pair: Pair, work: WorkConf) -> None:
+    def __init__(self, pair: SiteLease, work: WorkConf) -> None:
         self.failures = pair.failures
         """Visits in a row that found the site unreachable, or that the server asked to end."""
         self.until = 0.0

@@ -13,9 +13,9 @@ import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member, Summary
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, TableFact
+from parcahyd.core.states import Reason
 from parcahyd.rules.html.link_header import add_header_links
 from parcahyd.rules.html.link_tags import Sink
 from parcahyd.rules.html.links import PageLinks, collected, read_links

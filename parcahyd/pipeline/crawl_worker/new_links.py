@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Set
 from typing import NamedTuple
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.rules.html.links import PageLinks
 from parcahyd.rules.urls.canonical_url import Joiner, Prefixes, key_of, shortened

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from parcahyd.core.life_cycle import Reason
-from parcahyd.core.records import DueUrl, Pair
+from parcahyd.core.records import DueUrl, SiteLease
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.augmented.site import Site
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
@@ -36,7 +36,7 @@ class NextRequest:
 
     def __init__(
         self,
-        pair: Pair,
+        pair: SiteLease,
         pages: int,
         room: Room,
         url_filter: UrlFilter,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 
 from parcahyd.augment.site_offer import Declaration
-from parcahyd.core.records import DueUrl, Errand
+from parcahyd.core.records import DueUrl, RobotsRedirect
 from parcahyd.rules.robots.robots_file import MAX_ROBOTS
 
 __all__ = ["PlannedRequest", "RequestKind", "TableRequest"]
@@ -51,7 +51,7 @@ class PlannedRequest:
         kind: RequestKind,
         path: str,
         item: DueUrl | None = None,
-        robots_redirect: Errand | None = None,
+        robots_redirect: RobotsRedirect | None = None,
         hops: int = 0,
         table: TableRequest | None = None,
         max_bytes: int = MAX_ROBOTS,

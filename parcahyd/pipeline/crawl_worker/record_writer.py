@@ -6,22 +6,22 @@ from collections.abc import Callable
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member
-from parcahyd.core.life_cycle import Event, Reason, State, after
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
-    Errand,
-    ErrandRecord,
     ExternRecord,
     PageRecord,
     RobotsFact,
+    RobotsRedirect,
+    RobotsRedirectRecord,
     SiteRecord,
     TableFact,
     UnchangedRecord,
 )
+from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -200,10 +200,10 @@ class RecordWriter:
         """Links to other sites that a table of links names."""
         self._emit(ExternRecord(self._visit, depth, urls))
 
-    def robots_redirect(self, redirect: Errand, fact: RobotsFact, next_redirect: str) -> None:
+    def robots_redirect(self, redirect: RobotsRedirect, fact: RobotsFact, next_redirect: str) -> None:
         """What came of a robots.txt that another site's robots.txt redirects to; it may redirect again."""
         hops = redirect.hops + 1
-        self._emit(ErrandRecord(self._visit, self._site, redirect.asker, redirect.path, fact, next_redirect, hops))
+        self._emit(RobotsRedirectRecord(self._visit, self._site, redirect.asker, redirect.path, fact, next_redirect, hops))
 
     def _bad(
         self,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import msgspec
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import Pair, RobotsFact, RobotsStatus
+from parcahyd.core.records import RobotsFact, RobotsStatus, SiteLease
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.answers import read_robots
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
@@ -30,7 +30,7 @@ _HOPS = 5
 class SiteRobots:
     """Says what may be requested, once that is known."""
 
-    def __init__(self, pair: Pair, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
+    def __init__(self, pair: SiteLease, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
         self.rules: Robots | None = None
         """None while it is not known whether anything may be requested."""
         self.fact: RobotsFact | None = None
@@ -63,7 +63,7 @@ class SiteRobots:
 
     def answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> str:
         """Take an answer to robots.txt; returns the path of its next request, if it redirects within the site."""
-        if result.fault is None:
+        if result.failure is None:
             self.answer = request.seconds, len(result.body)
         origin = self._pair.origin
         fact, target = read_robots(result, failed, origin + request.path, now, self._work.RobotsTtl)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.records import DueUrl, Pair
+from parcahyd.core.records import DueUrl, SiteLease
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.html.fingerprints import similarity
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
 from parcahyd.rules.traps.memory_budget import MemoryBudget
@@ -27,7 +27,7 @@ class UrlFilter:
 
     __slots__ = ("_guards", "_has_limit", "_observed", "_on_the_wire", "_origin", "_pages_left", "_patterns", "judge")
 
-    def __init__(self, pair: Pair, work: WorkConf, memory: MemoryBudget, now: float) -> None:
+    def __init__(self, pair: SiteLease, work: WorkConf, memory: MemoryBudget, now: float) -> None:
         self._origin = pair.origin
         self._observed = 0
         self._patterns = UrlPatterns.of(work.Include, work.Exclude)

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Event, Reason
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
+from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite, Site, may_be_augmented
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
@@ -191,19 +191,19 @@ class Visit:
         """Turn an answer into records."""
         self.next_request.on_the_wire -= 1
         self._augmented.request_ended(request, result)
-        if result.fault is DownloadFault.CANCELLED:
+        if result.failure is DownloadFailure.CANCELLED:
             if request.kind is RequestKind.TVI:
                 self._table_answer(request, result, None, now)
             elif request.item is not None:
                 self.next_request.gave_no_page(request.item)
             return
-        if result.fault is not None and self._may_try_next_address(result):
+        if result.failure is not None and self._may_try_next_address(result):
             # After the last address it is the site that failed.
             self.backoff.failures += 1
             self.put_off(now + self.pace.delay)
             return
         failed = _FOREIGN_PEER if foreign_peer else None
-        if result.fault is None and not foreign_peer:
+        if result.failure is None and not foreign_peer:
             self.backoff.answered(with_page=request.kind is RequestKind.PAGE and result.status < 400)
         self._take(request, result, failed, now)
         if failed is None and self.backoff.obey(result, now):
@@ -213,7 +213,7 @@ class Visit:
         """Whether the visit's first request got no connection, and the host has an address that was not tried yet."""
         if self.next_request.requests != 1 or self.backoff.failures + 1 >= len(self.assignment.addresses):
             return False
-        return result.fault is DownloadFault.CONNECT or (result.fault is DownloadFault.TIMEOUT and not result.peer)
+        return result.failure is DownloadFailure.CONNECT or (result.failure is DownloadFailure.TIMEOUT and not result.peer)
 
     def raised(self, request: PlannedRequest, error: Exception, now: float) -> str:
         """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""

@@ -15,11 +15,11 @@ from math import inf
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
-from parcahyd.core.ports import Clock, Downloader, DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.backoff import AddressBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, DocumentTools
 from parcahyd.pipeline.crawl_worker.known_urls import Room
@@ -33,14 +33,14 @@ __all__ = ["CrawlWorker"]
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_WAIT = 60.0
 """Seconds: a visit that would have to wait longer for its host or address ends."""
-_NO_ANSWER = frozenset((DownloadFault.CONNECT, DownloadFault.TIMEOUT))
+_NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
 class CrawlWorker:
     """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` says that
-    a robots.txt asks for a longer delay; `misbehaved` says in a sentence what a plugin, or this program itself, did wrong;
+    a robots.txt asks for a longer delay; `report_plugin_error` says in a sentence what a plugin, or this program itself, did wrong;
     `in_thread` runs the first function in a thread, and calls the second with its result or its error on the event loop.
     """
 
@@ -57,7 +57,7 @@ class CrawlWorker:
         emit: Callable[[FromWorkerToUpdate], int],
         processed: Callable[[RequestProcessed], None],
         slowed: Callable[[Slowed], None],
-        misbehaved: Callable[[str], None],
+        report_plugin_error: Callable[[str], None],
         wake: Callable[[float], None],
         in_thread: Callable[[Callable[[], Any], Callable[[Any, Exception | None], None]], None],
     ) -> None:
@@ -71,7 +71,7 @@ class CrawlWorker:
         self._send = emit
         self._processed = processed
         self._slowed = slowed
-        self._misbehaved = misbehaved
+        self._report_plugin_error = report_plugin_error
         self._wake = wake
         self._in_thread = in_thread
         self._documents = DocumentReader(work, tools)
@@ -217,24 +217,24 @@ class CrawlWorker:
         self._scheduler.finished(visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
-        foreign = result.fault is None and not self._is_from(result.peer, visit.address)
+        foreign = result.failure is None and not self._is_from(result.peer, visit.address)
         if foreign:
-            self._misbehaved(
+            self._report_plugin_error(
                 f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
                 f"{result.peer or 'an address it does not name'}; it was thrown away"
             )
-        elif result.fault is DownloadFault.PLUGIN:
-            self._misbehaved(result.detail)
+        elif result.failure is DownloadFailure.PLUGIN:
+            self._report_plugin_error(result.detail)
         now = self._clock.now()
         planned = visit.next_request
         ready = planned.ready
         try:
             visit.answered(request, result, foreign, now)
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
-            self._misbehaved(visit.raised(request, error, now))
+            self._report_plugin_error(visit.raised(request, error, now))
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
-        if visit.backoff.asked_until or result.fault is not None or self._address_backoff.has_failures:
+        if visit.backoff.asked_until or result.failure is not None or self._address_backoff.has_failures:
             self._back_off(visit, result, now)
         if ready is not None and planned.ready is None:
             self._scheduler.withdraw(visit)  # The answer ended the visit while another request was queued.
@@ -265,7 +265,7 @@ class CrawlWorker:
             except Exception as raised:  # As with answers: one bad document never stops a crawl.
                 sentence = f"{type(raised).__name__} on a document of {visit.origin}: {raised}"
             if sentence:
-                self._misbehaved(sentence)
+                self._report_plugin_error(sentence)
             if ready is not None and visit.next_request.ready is None:
                 self._scheduler.withdraw(visit)  # As after an answer: the document ended the visit.
             self._go_on(visit, now)
@@ -277,9 +277,9 @@ class CrawlWorker:
         """Leave the host or address alone where the answer asks for that, or where answers are missing."""
         if visit.backoff.asked_until:
             self._obey_pause(visit, now)
-        if result.fault is None:
+        if result.failure is None:
             self._address_backoff.answered(visit.address)
-        elif result.fault in _NO_ANSWER:
+        elif result.failure in _NO_ANSWER:
             self._note_silence(visit, now)
 
     def _obey_pause(self, visit: Visit, now: float) -> None:

@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from parcahyd.core.life_cycle import Event, Reason
-from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadResult
+from parcahyd.core.states import Event, Reason
 
 __all__ = [
     "BAD_REDIRECT",
@@ -118,15 +118,15 @@ BAD_REDIRECT = Failure(Reason.PROTOCOL, Event.FAILURE)
 """A redirect without a usable Location; the caller finds out, because it joins the two."""
 
 _FAULTS = {
-    DownloadFault.CONNECT: Failure(Reason.CONNECT, Event.FAILURE, blank_address=True),
-    DownloadFault.TLS: Failure(Reason.TLS, Event.FAILURE),
-    DownloadFault.TIMEOUT: Failure(Reason.TIMEOUT, Event.FAILURE, blank_address=True),
-    DownloadFault.RESET: Failure(Reason.RESET, Event.FAILURE),
-    DownloadFault.TRUNCATED: Failure(Reason.TRUNCATED, Event.FAILURE),
-    DownloadFault.CONTENT_CODING: Failure(Reason.CONTENT_CODING, Event.FAILURE),
-    DownloadFault.PROTOCOL: Failure(Reason.PROTOCOL, Event.FAILURE),
-    DownloadFault.SIZE: Failure(Reason.SIZE, Event.REFUSAL),
-    DownloadFault.PLUGIN: Failure(Reason.PLUGIN, Event.FAILURE),
+    DownloadFailure.CONNECT: Failure(Reason.CONNECT, Event.FAILURE, blank_address=True),
+    DownloadFailure.TLS: Failure(Reason.TLS, Event.FAILURE),
+    DownloadFailure.TIMEOUT: Failure(Reason.TIMEOUT, Event.FAILURE, blank_address=True),
+    DownloadFailure.RESET: Failure(Reason.RESET, Event.FAILURE),
+    DownloadFailure.TRUNCATED: Failure(Reason.TRUNCATED, Event.FAILURE),
+    DownloadFailure.CONTENT_CODING: Failure(Reason.CONTENT_CODING, Event.FAILURE),
+    DownloadFailure.PROTOCOL: Failure(Reason.PROTOCOL, Event.FAILURE),
+    DownloadFailure.SIZE: Failure(Reason.SIZE, Event.REFUSAL),
+    DownloadFailure.PLUGIN: Failure(Reason.PLUGIN, Event.FAILURE),
 }
 _MISSING = Failure(Reason.MISSING, Event.MISSING)
 _MAY_PASS = Failure(Reason.HTTP_ERROR, Event.FAILURE)
@@ -141,8 +141,8 @@ def failure(result: DownloadResult) -> Failure | None:
 
     A transfer that we cancelled ourselves is no failure of the URL: it is handed back, and asking here is a KeyError.
     """
-    if result.fault is not None:
-        return _FAULTS[result.fault]
+    if result.failure is not None:
+        return _FAULTS[result.failure]
     status = result.status
     if status in _STATUSES:
         return _STATUSES[status]

@@ -155,7 +155,7 @@ def _read_tags(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
         return Sitemap(Kind.NONE, [], [], was_cut, (*faults, fault))
     reader = _TagReader(data, fault, was_cut)
     reader.read(root)
-    return _sitemap(reader.parser, was_cut, (*faults, reader.fault) if reader.fault else faults)
+    return _sitemap(reader.parser, was_cut, (*faults, reader.failure) if reader.failure else faults)
 
 
 def _find_root(data: bytes) -> tuple[int, str]:
@@ -185,7 +185,7 @@ class _TagReader:
 
     def __init__(self, data: bytes, fault: str, was_cut: bool) -> None:
         self.parser = SitemapParser()
-        self.fault = fault
+        self.failure = fault
         self._data = data
         self._was_cut = was_cut
         self._open: list[bytes] = []
@@ -258,13 +258,13 @@ class _TagReader:
             plain = _decoded(self._data[position : min(close, position + _LONGEST_TEXT)])
             if plain and not plain.isspace():
                 self.parser.text(plain)
-        elif not self.fault and self._data.find(b"--", position, close) >= 0:
+        elif not self.failure and self._data.find(b"--", position, close) >= 0:
             self._note(position, "a comment holds two hyphens")
         return close + 3
 
     def _attributes(self, rest: bytes, at: int) -> list[str]:
         """Names and values by turns."""
-        if not self.fault and not _SOUND_ATTRIBUTES.fullmatch(rest):
+        if not self.failure and not _SOUND_ATTRIBUTES.fullmatch(rest):
             self._note(at, "the attributes of a tag are not well-formed")
         pairs: list[str] = []
         for name, double, single, bare in _ATTRIBUTE.findall(_decoded(rest))[:_MAX_ATTRIBUTES]:
@@ -277,7 +277,7 @@ class _TagReader:
     def _resolved(self, text: str, at: int) -> str:
         if "&" not in text:
             return text
-        if not self.fault and len(_SOUND_REFERENCE.findall(text)) < text.count("&"):
+        if not self.failure and len(_SOUND_REFERENCE.findall(text)) < text.count("&"):
             self._note(at, "an ampersand begins no reference")
         return _REFERENCE.sub(_character, text)
 
@@ -285,13 +285,13 @@ class _TagReader:
         self.parser.finish()
         if self._open and not self._was_cut:
             self._note(len(self._data), f"{self._open[-1].decode('ascii')} is not closed")
-        if not self.fault and not _is_text(self._data):
-            self.fault = "it is not well-formed: it holds bytes that are no text"
+        if not self.failure and not _is_text(self._data):
+            self.failure = "it is not well-formed: it holds bytes that are no text"
 
     def _note(self, at: int, what: str) -> None:
         is_end = self._was_cut and at >= len(self._data) - _LONGEST_TEXT  # What was cut ends anywhere.
-        if not self.fault and not is_end:
-            self.fault = f"it is not well-formed in line {self._data.count(10, 0, at) + 1}: {what}"
+        if not self.failure and not is_end:
+            self.failure = f"it is not well-formed in line {self._data.count(10, 0, at) + 1}: {what}"
 
 
 def _decoded(raw: bytes) -> str:

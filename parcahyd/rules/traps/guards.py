@@ -8,7 +8,7 @@ from collections import Counter
 import msgspec
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.rules.traps.budgets import Budgets, StoredTwinCount
 from parcahyd.rules.traps.calendars import NAMES as DATE_NAMES
 from parcahyd.rules.traps.calendars import Calendars

@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Sequence
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.rules.traps.memory_budget import VisitMemory
 from parcahyd.rules.traps.url_shapes import repeats
 

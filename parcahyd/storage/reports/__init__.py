@@ -13,9 +13,9 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.life_cycle import State
+from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin
+from parcahyd.core.states import State
 from parcahyd.storage.reports.freshness import read_freshness
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
@@ -28,8 +28,8 @@ from parcahyd.storage.reports.records import (
     SparedSite,
     StatusReport,
     StoredDocument,
+    UrlDetails,
     UrlReport,
-    UrlStory,
 )
 from parcahyd.storage.reports.url_report import ERRAND_REASONS, read_document, read_story, sentence_of
 from parcahyd.storage.reports.verification import findings
@@ -48,7 +48,7 @@ class Reports:
 
     @classmethod
     def open(cls, url: str) -> Self:
-        """Opens the database of that URL; where no crawl is stored yet, a DatabaseMistake says what to do."""
+        """Opens the database of that URL; where no crawl is stored yet, a DatabaseUnusable says what to do."""
         return cls(Reader(url))
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Reports:
         with self._reader.moment() as connection:
             return read_document(connection, url, at)
 
-    def story(self, url: str) -> UrlStory | None:
+    def story(self, url: str) -> UrlDetails | None:
         """Everything about a URL and its site; None where the URL was never seen."""
         with self._reader.moment() as connection:
             return read_story(connection, url)
@@ -130,7 +130,7 @@ def _state(word: str) -> State:
         return State[word.upper()]
     except KeyError:
         words = ", ".join(state.word for state in State)
-        raise UserMistake(f'"{word}" is not a state', f"states are {words}") from None
+        raise UserError(f'"{word}" is not a state', f"states are {words}") from None
 
 
 def _url_report(row: Any) -> UrlReport:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import select
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
+from parcahyd.core.states import State
 from parcahyd.refresh.freshness import expected_age
 from parcahyd.refresh.schedule import Revisits
 from parcahyd.storage.reports.reader import Reader

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, tuple_
 from sqlalchemy.exc import SQLAlchemyError
 
-from parcahyd.core.errors import DatabaseMistake
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.storage.connection import first_line, open_database
 from parcahyd.storage.migrations import check_version
 
@@ -23,7 +23,7 @@ class Reader:
     """Reads, and never writes: the connection itself refuses to. Used from one thread."""
 
     def __init__(self, url: str) -> None:
-        """Opens the database; one that is not there, or of another version, is a DatabaseMistake."""
+        """Opens the database; one that is not there, or of another version, is a DatabaseUnusable."""
         database = open_database(url, create=False, read_only=True)
         self.is_sqlite = database.kind == "sqlite"
         self._connection = database.connect()
@@ -44,7 +44,7 @@ class Reader:
             with self._connection.begin():
                 yield self._connection
         except SQLAlchemyError as error:
-            raise DatabaseMistake(f"the database cannot be read: {first_line(error)}", "restore it from a copy") from error
+            raise DatabaseUnusable(f"the database cannot be read: {first_line(error)}", "restore it from a copy") from error
 
     def rows(self, statement: Any) -> list[Any]:
         with self.moment() as connection:

@@ -22,8 +22,8 @@ __all__ = [
     "SparedSite",
     "StatusReport",
     "StoredDocument",
+    "UrlDetails",
     "UrlReport",
-    "UrlStory",
 ]
 
 
@@ -195,7 +195,7 @@ class FetchReport(_Report, frozen=True, kw_only=True):
     """It differs in them from the version before, and in nothing else."""
 
 
-class UrlStory(_Report, frozen=True, kw_only=True):
+class UrlDetails(_Report, frozen=True, kw_only=True):
     """Everything that is known of a URL and of its site."""
 
     url: str

@@ -11,7 +11,7 @@ from parcahyd.core.records import origin
 from parcahyd.rules.html.fingerprints import NO_SIMILARITY, WITHIN, distance, similarity
 from parcahyd.rules.html.near_duplicates import groups
 from parcahyd.rules.media_types.media_type import is_html
-from parcahyd.storage.document_format import Damaged, unpack
+from parcahyd.storage.document_format import UnpackingFailure, unpack
 from parcahyd.storage.reports.records import SimilarGroup, SimilarReport
 from parcahyd.storage.schema import documents, fetches, sites, urls
 
@@ -76,7 +76,7 @@ def _taken_now(connection: Connection, number: int) -> int:
     media_type, body, length = connection.execute(select(*columns).where(documents.c.id == number)).one()
     try:
         return similarity(unpack(body, length)) if is_html(media_type) else NO_SIMILARITY
-    except Damaged:  # `parcahyd verify` tells of it.
+    except UnpackingFailure:  # `parcahyd verify` tells of it.
         return NO_SIMILARITY
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.storage.document_format import Damaged, PackedRegion, stored_whole, unpack, whole_of
+from parcahyd.storage.document_format import PackedRegion, UnpackingFailure, stored_whole, unpack, whole_of
 from parcahyd.storage.packing import compressor, parts_of
 from parcahyd.storage.reports.records import FetchReport
 from parcahyd.storage.schema import documents, volatile
@@ -70,5 +70,5 @@ def _skeleton(connection: Connection, row: Any, regions: list[PackedRegion]) -> 
     try:
         parts = parts_of(document.body, document.length, regions, compressor(WorkConf()))
         return unpack(parts.packed, parts.length)
-    except Damaged:
+    except UnpackingFailure:
         return None

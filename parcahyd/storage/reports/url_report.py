@@ -7,14 +7,14 @@ from typing import Any
 from sqlalchemy import Connection, or_, select, tuple_
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import DatabaseMistake, UserMistake
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import DatabaseUnusable, UserError
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact, origin
+from parcahyd.core.states import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of, recorded, split
-from parcahyd.storage.document_format import Damaged
-from parcahyd.storage.reports.records import DocumentReport, SparedSite, StoredDocument, UrlStory
+from parcahyd.storage.document_format import UnpackingFailure
+from parcahyd.storage.reports.records import DocumentReport, SparedSite, StoredDocument, UrlDetails
 from parcahyd.storage.reports.similar import near_to
 from parcahyd.storage.reports.stored_versions import version_reports, whole
 from parcahyd.storage.revisits import History, rate_of
@@ -55,9 +55,9 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
     try:
         body = whole(connection, fetch.id, document.body, document.length)
         if len(body) != fetch.length or fingerprint(body).sha256 != fetch.sha256:
-            raise Damaged("it is not what was received")
-    except Damaged as damage:
-        raise DatabaseMistake(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
+            raise UnpackingFailure("it is not what was received")
+    except UnpackingFailure as damage:
+        raise DatabaseUnusable(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
     return StoredDocument(
         url=text,
         body=body,
@@ -78,7 +78,7 @@ def _version(connection: Connection, row: Any, at: float | None) -> Any:
     return connection.execute(of_url.order_by(fetches.c.id.desc()).limit(1)).first()
 
 
-def read_story(connection: Connection, url: str) -> UrlStory | None:
+def read_story(connection: Connection, url: str) -> UrlDetails | None:
     """Everything about a URL and its site; None where the URL was never seen."""
     found = _find(connection, url)
     if found is None:
@@ -93,7 +93,7 @@ def read_story(connection: Connection, url: str) -> UrlStory | None:
     is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
     waits_for_site = max(site.not_before, site.errand_until)
     spared = _pauses(connection, site)
-    return UrlStory(
+    return UrlDetails(
         url=text,
         site=origin(site.scheme, site.host, site.port),
         in_scope=site.in_scope,
@@ -174,7 +174,7 @@ def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
     """The canonical URL and its row. Where its place is another's, it is at the next ones (architecture, section 5)."""
     text = recorded(url)
     if text is None:
-        raise UserMistake(f'"{url}" is not a URL', "write it in full, such as https://example.org/")
+        raise UserError(f'"{url}" is not a URL', "write it in full, such as https://example.org/")
     scheme, host, port, path = split(text)
     site = connection.scalar(select(sites.c.id).where(sites.c.host == host, sites.c.scheme == scheme, sites.c.port == port))
     if site is None:

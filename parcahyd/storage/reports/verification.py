@@ -11,12 +11,12 @@ from typing import Any
 
 from sqlalchemy import Table, func, select, text
 
-from parcahyd.core.errors import DatabaseMistake
-from parcahyd.core.life_cycle import REASONS_OF, Reason, State
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.core.records import origin
+from parcahyd.core.states import REASONS_OF, Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of
-from parcahyd.storage.document_format import Damaged, unpack
+from parcahyd.storage.document_format import UnpackingFailure, unpack
 from parcahyd.storage.due_times import earliest, site_due
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
@@ -47,7 +47,7 @@ def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
     for subject, check in checks:
         try:
             yield from check()
-        except DatabaseMistake as unreadable:
+        except DatabaseUnusable as unreadable:
             yield Finding(kind="unreadable", subject=subject, sentence=unreadable.message)
 
 
@@ -71,7 +71,7 @@ def _check_documents(reader: Reader) -> Iterator[Finding]:
 def _damage(row: Any) -> str:
     try:
         mark = fingerprint(unpack(row.body, row.length))
-    except Damaged as damage:
+    except UnpackingFailure as damage:
         return f"{damage}."
     if mark.sha256 != row.sha256:
         return "Its bytes do not have the recorded SHA-256."
@@ -88,7 +88,7 @@ def _check_beside(reader: Reader, table: Table, what: str) -> Iterator[Finding]:
                 yield Finding(kind="dangling", subject=name, sentence="The document does not exist.")
             try:
                 unpack(content)
-            except Damaged as damage:
+            except UnpackingFailure as damage:
                 yield Finding(kind=f"{what}-damaged", subject=name, sentence=f"{damage}.")
 
 
@@ -132,7 +132,7 @@ def _damage_of_whole(reader: Reader, row: Any) -> str:
                 return ""
             try:
                 content = whole(connection, row.id, document.body, document.length)
-            except Damaged as damage:
+            except UnpackingFailure as damage:
                 return f"It cannot be rebuilt: {damage}."
         sha256, length = fingerprint(content).sha256, len(content)
     if length != row.length:

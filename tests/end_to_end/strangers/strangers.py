@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Callable
 
 from parcahyd.config.schema import MapConf, WorkConf
-from parcahyd.core.errors import ResolutionFailed
-from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import Downloader, DownloadFault, DownloadRequest, DownloadResult, Resolution, Resolver
+from parcahyd.core.errors import ResolutionFailure
+from parcahyd.core.ports import Downloader, DownloadFailure, DownloadRequest, DownloadResult, Resolution, Resolver
+from parcahyd.core.states import Reason
 from parcahyd.hookspecs import hookimpl
 
 __all__ = ["CarelessDownloader", "PlainDownloader", "RaisingDownloader", "TableResolver"]
@@ -23,7 +23,7 @@ class TableResolver:
     def resolve(self, host: str) -> Resolution:
         if host.endswith("stranger.test"):
             return Resolution(("127.0.0.1",), 60)
-        raise ResolutionFailed(Reason.DNS_NO_NAME)
+        raise ResolutionFailure(Reason.DNS_NO_NAME)
 
     def close(self) -> None:
         pass
@@ -59,9 +59,9 @@ class PlainDownloader:
             async with asyncio.timeout(self._patience):
                 result = await self._exchange(request)
         except OSError as problem:
-            result = DownloadResult(fault=DownloadFault.CONNECT, detail=str(problem))
+            result = DownloadResult(failure=DownloadFailure.CONNECT, detail=str(problem))
         except asyncio.CancelledError:
-            result = DownloadResult(fault=DownloadFault.CANCELLED)
+            result = DownloadResult(failure=DownloadFailure.CANCELLED)
         done(result)
 
     async def _exchange(self, request: DownloadRequest) -> DownloadResult:

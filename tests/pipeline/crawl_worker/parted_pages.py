@@ -13,9 +13,9 @@ from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tvi import Tvi, read_tvi, write_tvi
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadRequest, DownloadResult
-from parcahyd.core.records import DueUrl, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
+from parcahyd.core.records import DueUrl, PageRecord, StoredVersion, TableFact, UnchangedRecord, VisitOver
+from parcahyd.core.states import State
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import Answer, World
 
@@ -55,7 +55,7 @@ def tvi(body: bytes, etag: str = '"t2"') -> DownloadResult:
 
 def stored(body: bytes, table: TableFact = FACT, path: str = "/page.html", **facts: object) -> DueUrl:
     parted = part(body)
-    held = Held(
+    held = StoredVersion(
         zlib.compress(parted.skeleton),
         len(parted.skeleton),
         sha256(body).digest(),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap, reason_not_to_keep
 from parcahyd.rules.html.links import PageLinks
 from parcahyd.rules.robots.directives import NO_DIRECTIVES, Directive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from parcahyd.core.life_cycle import Reason
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from parcahyd.rules.html.links import read_links

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import Assignment, BadRecord, DueUrl, Errand, Pair
+from parcahyd.core.records import Assignment, BadRecord, DueUrl, RobotsRedirect, SiteLease
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.visit import Visit
 from parcahyd.rules.urls.canonical_url import key_of
@@ -18,7 +18,7 @@ from tests.pipeline.crawl_worker.world import ADDRESS, World, page
 def test_files_for_other_sites_come_first_then_robots_then_sitemaps_then_pages() -> None:
     site = {"/robots.txt": robots("Sitemap: /s.xml"), "/other.txt": robots("User-agent: *"), "/": page(), "/b": page()}
     world = World({**site, "/s.xml": DownloadResult(200, (("Content-Type", "text/xml"),), b"<urlset/>")})
-    world.visit("/", "/b", errands=(Errand(9, "/other.txt", 1),))
+    world.visit("/", "/b", errands=(RobotsRedirect(9, "/other.txt", 1),))
     assert world.paths() == ["/other.txt", "/robots.txt", "/s.xml", "/", "/b"]
 
 
@@ -46,7 +46,7 @@ def test_what_robots_forbids_is_recorded_and_not_requested() -> None:
 def paused() -> tuple[World, Visit]:
     """A visit that waits for its host's delay, with one page ready and another in LocalQ."""
     world = World({"/robots.txt": DownloadResult(404)}, WorkConf(HostDelay=10.0))
-    pair = Pair(7, 3, "http", "site.example", 80, tuple(DueUrl(key_of(path), path) for path in ("/a", "/b")))
+    pair = SiteLease(7, 3, "http", "site.example", 80, tuple(DueUrl(key_of(path), path) for path in ("/a", "/b")))
     world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 10)])
     world.run(world.time + 5.0)
     ((visit, _),) = world.worker._visits.values()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Event, Reason, State, after
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import Assignment, BadRecord, DueUrl, ExternRecord, PageRecord, Pair
+from parcahyd.core.ports import DownloadFailure, DownloadResult
+from parcahyd.core.records import Assignment, BadRecord, DueUrl, ExternRecord, PageRecord, SiteLease
+from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.pipeline.crawl_worker.document_reader import Parts, ReadDocument
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
@@ -22,7 +22,7 @@ NEW = NewLinks([(5, "/x")], ["http://other.example/"], [("repeats", "/y/y/y")])
 
 def writer(**settings: object) -> tuple[RecordWriter, list[BufferRecord]]:
     records: list[BufferRecord] = []
-    pair = Pair(7, 3, "http", "site.example", 80, ())
+    pair = SiteLease(7, 3, "http", "site.example", 80, ())
     assignment = Assignment(pair, "192.0.2.1", ("192.0.2.1",), 5000.0, 10)
     return RecordWriter(assignment, WorkConf(**settings), records.append), records  # type: ignore[arg-type]
 
@@ -71,7 +71,7 @@ def test_of_a_page_that_asks_not_to_be_kept_only_the_links_are() -> None:
         (DownloadResult(404), 0, Event.MISSING),
         (DownloadResult(503), 0, Event.FAILURE),
         (DownloadResult(503), 99, Event.LAST_FAILURE),
-        (DownloadResult(fault=DownloadFault.SIZE), 0, Event.REFUSAL),
+        (DownloadResult(failure=DownloadFailure.SIZE), 0, Event.REFUSAL),
     ],
 )
 def test_a_failure_leads_where_the_table_says(state: State, result: DownloadResult, tries: int, event: Event) -> None:
@@ -88,7 +88,7 @@ def test_a_failure_leads_where_the_table_says(state: State, result: DownloadResu
 
 def test_an_address_that_did_not_answer_is_not_kept() -> None:
     one, records = writer()
-    silent = DownloadResult(fault=DownloadFault.CONNECT, detail="x" * 1000)
+    silent = DownloadResult(failure=DownloadFailure.CONNECT, detail="x" * 1000)
     failed = failure(silent)
     assert failed is not None
     assert not one.address_blanked

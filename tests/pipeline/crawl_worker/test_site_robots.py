@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.messages import Slowed
-from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
-    Errand,
-    ErrandRecord,
-    Pair,
     RobotsFact,
+    RobotsRedirect,
+    RobotsRedirectRecord,
     RobotsStatus,
+    SiteLease,
     SiteRecord,
     VisitOver,
 )
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import ADDRESS, World, page, redirect
 
@@ -55,9 +55,9 @@ def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason", "blank", "first_wait"),
     [
-        (DownloadResult(fault=DownloadFault.CONNECT), Reason.ROBOTS_UNREACHABLE, True, 2),
-        (DownloadResult(fault=DownloadFault.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True, 2),
-        (DownloadResult(fault=DownloadFault.TLS), Reason.ROBOTS_UNREACHABLE, True, 30),
+        (DownloadResult(failure=DownloadFailure.CONNECT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(failure=DownloadFailure.TIMEOUT), Reason.ROBOTS_UNREACHABLE, True, 2),
+        (DownloadResult(failure=DownloadFailure.TLS), Reason.ROBOTS_UNREACHABLE, True, 30),
         (DownloadResult(500), Reason.ROBOTS_ERROR, False, 1),
         (DownloadResult(429), Reason.ROBOTS_ERROR, False, 1),
     ],
@@ -104,25 +104,25 @@ def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
 
 def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
     world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
-    world.visit(errands=(Errand(99, "/robots.txt", 1),))
+    world.visit(errands=(RobotsRedirect(99, "/robots.txt", 1),))
     assert world.paths() == ["/robots.txt"]
-    answers = world.of(ErrandRecord)
+    answers = world.of(RobotsRedirectRecord)
     assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
 
 
 def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
     """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
     world = World({})
-    world.visit(scheme="gopher", errands=(Errand(5, "/robots.txt", 1),))
+    world.visit(scheme="gopher", errands=(RobotsRedirect(5, "/robots.txt", 1),))
     assert world.asked == []
-    (record,) = world.of(ErrandRecord)
+    (record,) = world.of(RobotsRedirectRecord)
     assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
     assert "serves http, https" in record.robots.detail
 
 
 def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
     world = World({"/robots.txt": DownloadResult(500)})
-    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    pair = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
     world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
     world.worker.stop()
     world.run()
@@ -133,7 +133,9 @@ def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> No
 
 def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() -> None:
     world = World({"/robots.txt": redirect("/r/robots.txt"), "/r/robots.txt": page(), "/": page()})
-    world.worker.accept([Assignment(Pair(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)])
+    world.worker.accept(
+        [Assignment(SiteLease(7, 3, "http", "site.example", 80, (DueUrl(1, "/"),)), ADDRESS, (ADDRESS,), 5000.0, 9)]
+    )
     assert world.paths() == ["/robots.txt"]
     world.worker.stop()
     world.run()

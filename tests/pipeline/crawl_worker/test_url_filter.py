@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import BadRecord, DueUrl, PageRecord, Pair, VisitOver
+from parcahyd.core.records import BadRecord, DueUrl, PageRecord, SiteLease, VisitOver
+from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
 from parcahyd.rules.traps.memory_budget import MemoryBudget
 from parcahyd.rules.urls.canonical_url import key_of
@@ -30,8 +30,8 @@ def refused(world: World) -> set[tuple[str, str]]:
     return {one for record in world.of(PageRecord) for one in record.refused}
 
 
-def url_filter(pair: Pair | None = None, **settings: Any) -> UrlFilter:
-    return UrlFilter(pair or Pair(1, 1, "http", "site.example", 80, ()), work(**settings), MemoryBudget(1000), 1000.0)
+def url_filter(pair: SiteLease | None = None, **settings: Any) -> UrlFilter:
+    return UrlFilter(pair or SiteLease(1, 1, "http", "site.example", 80, ()), work(**settings), MemoryBudget(1000), 1000.0)
 
 
 def test_patterns_judge_whole_urls_before_the_guards() -> None:

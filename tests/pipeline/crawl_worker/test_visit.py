@@ -12,20 +12,20 @@ import msgspec
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
-    Errand,
     PageRecord,
-    Pair,
     RobotsFact,
+    RobotsRedirect,
     RobotsStatus,
+    SiteLease,
     UnchangedRecord,
     VisitOver,
 )
+from parcahyd.core.states import State
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import linking, robots, text
 from tests.pipeline.crawl_worker.linked_pages import table as tol_of
@@ -35,7 +35,7 @@ from tests.pipeline.crawl_worker.world import World, page, redirect
 
 HOSTS = ("site.example", "other.example", "third.example")
 ADDRESSES = ("192.0.2.1", "192.0.2.2")
-FAULTS = (DownloadFault.TIMEOUT, DownloadFault.RESET, DownloadFault.CONNECT, DownloadFault.SIZE)
+FAULTS = (DownloadFailure.TIMEOUT, DownloadFailure.RESET, DownloadFailure.CONNECT, DownloadFailure.SIZE)
 
 
 class Chaos(World):
@@ -69,7 +69,7 @@ def _answer(dice: Random, names: list[str]) -> DownloadResult:
     answers = [
         DownloadResult(404, (("Content-Type", "text/html"),), b"no such page"),
         DownloadResult(500),
-        DownloadResult(fault=dice.choice(FAULTS)),
+        DownloadResult(failure=dice.choice(FAULTS)),
         redirect(dice.choice([*names, "http://far.example/"])),
         DownloadResult(dice.choice((429, 503)), busy if dice.random() < 0.7 else ()),
         DownloadResult(200, (("Content-Type", "application/rss+xml"),), feed),
@@ -128,9 +128,9 @@ def _assignments(dice: Random, world: Chaos) -> list[Assignment]:
             plain = DueUrl(key_of(name), name, state=dice.choice((State.KNOWN, State.STORED, State.FAILED)), etag='"d1"')
             urls.append(dice.choice((plain, stored(document("1"), path=name))))
         fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nCrawl-delay: 2", 900.0, 9000.0) if dice.random() < 0.3 else None
-        errands = (Errand(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
+        errands = (RobotsRedirect(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
         scheme, address = dice.choice(("http", "https")), dice.choice(ADDRESSES)
-        pair = Pair(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), errands=errands, robots=fact)
+        pair = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), errands=errands, robots=fact)
         made.append(Assignment(pair, address, (address,), 5000.0, dice.choice((2, 20))))
     return made
 

@@ -7,28 +7,28 @@ import itertools
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
     ExternRecord,
     PageRecord,
-    Pair,
     PauseRecord,
     RobotsFact,
     RobotsStatus,
+    SiteLease,
     UnchangedRecord,
     VisitOver,
 )
+from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.rules.html.links import PageLinks, read_links
 from parcahyd.rules.sitemaps.reader import Sitemap
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import ADDRESS, Answer, World, page, redirect
 
-_SILENCE = DownloadResult(fault=DownloadFault.TIMEOUT)
+_SILENCE = DownloadResult(failure=DownloadFailure.TIMEOUT)
 
 
 def test_a_site_is_crawled_whole_each_url_once_and_the_last_record_is_the_visit_s_end() -> None:
@@ -118,9 +118,9 @@ def test_a_stored_page_is_asked_for_with_its_validators() -> None:
         (DownloadResult(410), State.GONE, Reason.MISSING),
         (DownloadResult(403), State.GONE, Reason.HTTP_REFUSED),
         (DownloadResult(500), State.FAILED, Reason.HTTP_ERROR),
-        (DownloadResult(fault=DownloadFault.RESET), State.FAILED, Reason.RESET),
-        (DownloadResult(fault=DownloadFault.TRUNCATED), State.FAILED, Reason.TRUNCATED),
-        (DownloadResult(fault=DownloadFault.SIZE), State.REFUSED, Reason.SIZE),
+        (DownloadResult(failure=DownloadFailure.RESET), State.FAILED, Reason.RESET),
+        (DownloadResult(failure=DownloadFailure.TRUNCATED), State.FAILED, Reason.TRUNCATED),
+        (DownloadResult(failure=DownloadFailure.SIZE), State.REFUSED, Reason.SIZE),
         (DownloadResult(301), State.FAILED, None),
     ],
 )
@@ -143,7 +143,7 @@ def test_the_last_try_is_the_last() -> None:
 def test_a_site_that_stops_answering_is_left_alone() -> None:
     world = World({"/": page(*map(str, range(30)))})
     for path in range(30):
-        world.site[f"/{path}"] = DownloadResult(fault=DownloadFault.CONNECT)
+        world.site[f"/{path}"] = DownloadResult(failure=DownloadFailure.CONNECT)
     world.visit("/")
     assert len(world.asked) == 2 + 5
     over = world.of(VisitOver)[0]
@@ -157,7 +157,7 @@ def test_who_would_wait_for_long_at_a_silent_address_gives_up_its_place(retry_de
     world.site = dict.fromkeys([f"http://h{number}.example/{path}" for number in range(3) for path in range(9)], _SILENCE)
     robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
     urls = tuple(DueUrl(key_of(f"/{path}"), f"/{path}") for path in range(9))
-    pairs = [Pair(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
+    pairs = [SiteLease(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
     world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 9000.0, 100) for pair in pairs])
     world.run(until=1010.0)
     assert len(world.asked) >= 10
@@ -178,7 +178,7 @@ def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
 
 
 def test_a_downloader_that_fails_is_named() -> None:
-    world = World({"/": DownloadResult(fault=DownloadFault.PLUGIN, detail="the downloader x raised ValueError")})
+    world = World({"/": DownloadResult(failure=DownloadFailure.PLUGIN, detail="the downloader x raised ValueError")})
     world.visit("/")
     assert world.misbehaved == ["the downloader x raised ValueError"]
     assert [record.reason for record in world.of(BadRecord)] == [Reason.PLUGIN.word]
@@ -291,7 +291,7 @@ def test_embedded_things_are_fetched_only_when_asked_to() -> None:
 
 def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=4))
-    pair = Pair(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    pair = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
     world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
     world.run(until=world.time + 1.2)
     asked = len(world.asked)
@@ -309,7 +309,7 @@ def test_what_comes_after_a_visit_was_stopped_leads_to_no_request(answers: dict[
     world = World({**answers, "/b": page()}, WorkConf(HostDelay=0.0, HostConnections=2))
     urls = tuple(DueUrl(key_of(path), path) for path in answers)
     robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
-    pair = Pair(7, 3, "http", "site.example", 80, urls, robots=robots)
+    pair = SiteLease(7, 3, "http", "site.example", 80, urls, robots=robots)
     world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 9)])
     assert world.paths() == [*answers]
     world.worker.stop()

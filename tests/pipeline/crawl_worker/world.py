@@ -10,8 +10,8 @@ import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, Pair
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
+from parcahyd.core.records import Assignment, DueUrl, SiteLease
 from parcahyd.formats.format_plugins import Expanders, Summarizers
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.media_types.media_type import recognise
@@ -80,7 +80,7 @@ class World:
             emit=self._emit,
             processed=self.processed.append,
             slowed=self.slowed.append,
-            misbehaved=self.misbehaved.append,
+            report_plugin_error=self.misbehaved.append,
             wake=self._wake,
             in_thread=self._in_thread,
         )
@@ -114,7 +114,7 @@ class World:
 
     def cancel_all(self) -> None:
         while self._under_way:
-            heappop(self._under_way)[2](DownloadResult(fault=DownloadFault.CANCELLED))
+            heappop(self._under_way)[2](DownloadResult(failure=DownloadFailure.CANCELLED))
 
     def close(self) -> None:
         pass
@@ -135,7 +135,7 @@ class World:
                 self.worker.turn()
 
     def visit(self, *paths: str, urls: tuple[DueUrl, ...] = (), pages: int = 1000, **facts: object) -> None:
-        pair = Pair(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
+        pair = SiteLease(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
         pair = msgspec.structs.replace(pair, **facts)
         self.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, pages)])
         self.run()
@@ -157,6 +157,6 @@ class World:
         answer = self.site.get(request.url.removeprefix("http://site.example"), DownloadResult(404))
         result = answer(request) if callable(answer) else answer
         result = msgspec.structs.replace(result)
-        if result.fault is None:
+        if result.failure is None:
             result.peer = self.peer or request.address
         return result

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.core.life_cycle import REASONS_OF, Event, Reason, State, after
-from parcahyd.core.ports import DownloadFault, DownloadResult
+from parcahyd.core.ports import DownloadFailure, DownloadResult
+from parcahyd.core.states import REASONS_OF, Event, Reason, State, after
 from parcahyd.rules.politeness.backoff import (
     BAD_REDIRECT,
     LONGEST_WAIT,
@@ -119,29 +119,29 @@ def test_a_status_is_judged(status: int, reason: Reason, event: Event) -> None:
     assert found.final == (event is not Event.FAILURE)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in DownloadFault if fault is not DownloadFault.CANCELLED])
-def test_a_fault_keeps_its_name(fault: DownloadFault) -> None:
-    found = failure(DownloadResult(fault=fault))
+@pytest.mark.parametrize("fault", [fault for fault in DownloadFailure if fault is not DownloadFailure.CANCELLED])
+def test_a_fault_keeps_its_name(fault: DownloadFailure) -> None:
+    found = failure(DownloadResult(failure=fault))
     assert found is not None
     assert found.reason.word == fault.value
-    assert found.event is (Event.REFUSAL if fault is DownloadFault.SIZE else Event.FAILURE)
-    assert found.blank_address == (fault in (DownloadFault.CONNECT, DownloadFault.TIMEOUT))
+    assert found.event is (Event.REFUSAL if fault is DownloadFailure.SIZE else Event.FAILURE)
+    assert found.blank_address == (fault in (DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
 def test_a_fault_outweighs_the_status_before_it() -> None:
-    found = failure(DownloadResult(status=200, fault=DownloadFault.TRUNCATED))
+    found = failure(DownloadResult(status=200, failure=DownloadFailure.TRUNCATED))
     assert found is not None
     assert found.reason is Reason.TRUNCATED
 
 
 def test_our_own_cancelling_is_nobodys_failure() -> None:
     with pytest.raises(KeyError):
-        failure(DownloadResult(fault=DownloadFault.CANCELLED))
+        failure(DownloadResult(failure=DownloadFailure.CANCELLED))
 
 
 def test_every_failure_leads_to_a_state_that_may_carry_its_reason() -> None:
     results = [DownloadResult(status=status) for status in range(1000)]
-    results += [DownloadResult(fault=fault) for fault in DownloadFault if fault is not DownloadFault.CANCELLED]
+    results += [DownloadResult(failure=fault) for fault in DownloadFailure if fault is not DownloadFailure.CANCELLED]
     for found in [BAD_REDIRECT, *map(failure, results)]:
         if found is not None:
             assert found.reason in REASONS_OF[after(found.event, State.KNOWN)]

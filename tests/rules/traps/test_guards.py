@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import SETTINGS_OF, Reason
+from parcahyd.core.states import SETTINGS_OF, Reason
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
 from parcahyd.rules.traps.memory_budget import MemoryBudget
 

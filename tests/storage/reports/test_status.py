@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.errors import UserMistake
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import UserError
+from parcahyd.core.states import Reason, State
 from parcahyd.storage import reports as module
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import (
@@ -177,7 +177,7 @@ def test_some_of_the_urls(crawled: Desk, state: str | None, site: str | None, pa
 
 
 def test_a_state_that_there_is_not(crawled: Desk) -> None:
-    with pytest.raises(UserMistake, match="lost") as mistake:
+    with pytest.raises(UserError, match="lost") as mistake:
         _urls(crawled, "lost")
     assert "known" in mistake.value.remedy
 

@@ -7,12 +7,12 @@ import zlib
 
 import pytest
 
-from parcahyd.core.errors import DatabaseMistake, UserMistake
-from parcahyd.core.life_cycle import Reason, State
+from parcahyd.core.errors import DatabaseUnusable, UserError
 from parcahyd.core.records import Pause, RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.reports.records import DocumentReport, FetchReport, StoredDocument, UrlStory
+from parcahyd.storage.reports.records import DocumentReport, FetchReport, StoredDocument, UrlDetails
 from parcahyd.storage.schema import documents, fetches, volatile
 from tests.storage.desk import REVISIT, Desk
 
@@ -24,7 +24,7 @@ def _document(desk: Desk, url: str) -> StoredDocument | None:
         return reports.document(url)
 
 
-def _story(desk: Desk, url: str) -> UrlStory:
+def _story(desk: Desk, url: str) -> UrlDetails:
     with Reports.open(desk.url) as reports:
         story = reports.story(url)
     assert story is not None
@@ -72,7 +72,7 @@ def test_where_there_is_no_document(desk: Desk) -> None:
     desk.write(desk.redirect(pair, "/", f"{A}/x"))
     for url in (f"{A}/", f"{A}/x", f"{A}/unseen", "http://unseen.example/"):
         assert _document(desk, url) is None
-    with pytest.raises(UserMistake, match="not a URL"):
+    with pytest.raises(UserError, match="not a URL"):
         _document(desk, "nonsense")
 
 
@@ -82,7 +82,7 @@ def test_a_damaged_document_is_not_shown(doomed_desk: Desk) -> None:
     doomed_desk.crawl(doomed_desk.visit())
     with doomed_desk.look.begin() as connection:
         connection.execute(documents.update().values(body=b"nonsense"))
-    with pytest.raises(DatabaseMistake, match="damaged") as mistake:
+    with pytest.raises(DatabaseUnusable, match="damaged") as mistake:
         _document(doomed_desk, f"{A}/")
     assert "verify" in mistake.value.remedy
 
@@ -112,7 +112,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
     desk.write(desk.page(pair, etag='"1"', modified="Mon"), desk.page(pair, "/twin"), desk.page(pair, "/other", b"o"))
     desk.over(pair, addresses=("192.0.2.1",), addresses_expire=desk.now + 9, not_before=desk.now + 1)
     mark = fingerprint(b"<p>hello</p>")
-    assert _story(desk, "HTTP://a.example:80/#top") == UrlStory(
+    assert _story(desk, "HTTP://a.example:80/#top") == UrlDetails(
         url=f"{A}/",
         site=A,
         in_scope=True,
@@ -230,5 +230,5 @@ def test_an_unseen_url_has_no_story(desk: Desk) -> None:
     with Reports.open(desk.url) as reports:
         assert reports.story(f"{A}/unseen") is None
         assert reports.story("http://unseen.example/") is None
-        with pytest.raises(UserMistake):
+        with pytest.raises(UserError):
             reports.story("nonsense")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from parcahyd.core.life_cycle import Reason, State
 from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.reports import Reports, verification

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.records import DueUrl
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.augmented.table_links import TableLinks
 from parcahyd.pipeline.crawl_worker.augmented.table_requests import TableRequests
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room

@@ -31,13 +31,13 @@ import msgspec
 
 from parcahyd.augment.limits import MAX_TABLE_BYTES
 from parcahyd.augment.markers import may_have_markers
-from parcahyd.augment.refusal import Consequence, Fault, Refusal
+from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
 from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.skeleton import first_visit, merge, refreshed
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
-from parcahyd.core.life_cycle import Event, Reason
-from parcahyd.core.ports import DownloadFault, DownloadResult
-from parcahyd.core.records import DueUrl, Held, TableFact
+from parcahyd.core.ports import DownloadFailure, DownloadResult
+from parcahyd.core.records import DueUrl, StoredVersion, TableFact
+from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
 from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
@@ -165,7 +165,7 @@ class Fragments:
         """What to do about the answer to the request of a table. `failed` is a failure that the answer itself does not show."""
         item = request.item
         assert item is not None  # noqa: S101 - every request for a table has its document's item
-        if result.fault is not DownloadFault.CANCELLED:
+        if result.failure is not DownloadFailure.CANCELLED:
             failed = failed or failure(result)
         moved = self._moved(request, result) if failed is None and result.status in REDIRECTS and not self._is_closed else None
         if moved is not None:
@@ -174,7 +174,7 @@ class Fragments:
         if document is not None:
             document.parts = self._first(request, document, result, failed, now)
             return Step(document)
-        if result.fault is DownloadFault.CANCELLED:
+        if result.failure is DownloadFailure.CANCELLED:
             return Step()
         if item.held is None:
             return Step(failed=failed or _LOST)
@@ -184,7 +184,7 @@ class Fragments:
         self, request: PlannedRequest, document: ReadDocument, result: DownloadResult, failed: Failure | None, now: float
     ) -> Parts:
         """The parts of a document that waited for this answer."""
-        if result.fault is DownloadFault.SIZE:
+        if result.failure is DownloadFailure.SIZE:
             self._offers.strike(now)
         if failed is not None or not 200 <= result.status <= 299:
             if result.status in _ABSENT:
@@ -203,13 +203,13 @@ class Fragments:
         self,
         request: PlannedRequest,
         item: DueUrl,
-        held: Held,
+        held: StoredVersion,
         result: DownloadResult,
         failed: Failure | None,
         now: float,
     ) -> Step:
-        if result.fault is DownloadFault.SIZE:
-            return self._refused(item, Refusal(Fault.TOO_LARGE), now)
+        if result.failure is DownloadFailure.SIZE:
+            return self._refused(item, Refusal(RefusalReason.TOO_LARGE), now)
         if failed is not None:
             if failed.event is Event.MISSING:
                 self._offers.note_tvi(now, is_there=False)
@@ -230,7 +230,7 @@ class Fragments:
             return self._confirmed(item, held, table)
         return self._merge(item, held, table, now)
 
-    def _not_modified(self, item: DueUrl, held: Held, result: DownloadResult) -> Step:
+    def _not_modified(self, item: DueUrl, held: StoredVersion, result: DownloadResult) -> Step:
         fact = msgspec.structs.replace(
             held.table,
             etag=validator(result.header("etag")) or held.table.etag,
@@ -242,7 +242,7 @@ class Fragments:
             return self._document(item, _Expected(table, sha256=held.sha256))
         return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
 
-    def _confirmed(self, item: DueUrl, held: Held, table: _InHand) -> Step:
+    def _confirmed(self, item: DueUrl, held: StoredVersion, table: _InHand) -> Step:
         if held.table.merges >= AUDIT_AFTER:
             return self._document(item, _Expected(table, sha256=held.sha256))
         is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(
@@ -252,7 +252,7 @@ class Fragments:
         etag, modified = validator(table.tvi.etag), validator(table.tvi.last_modified)
         return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
 
-    def _merge(self, item: DueUrl, held: Held, table: _InHand, now: float) -> Step:
+    def _merge(self, item: DueUrl, held: StoredVersion, table: _InHand, now: float) -> Step:
         skeleton, tvi = _skeleton_of(held), table.tvi
         places = tuple([(name, offset) for name, offset, _ in held.regions])
         document = refreshed(skeleton, tvi, places)
@@ -273,7 +273,7 @@ class Fragments:
     def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _InHand | None = None) -> Step:
         """The document cannot be made of the table: the document itself is requested."""
         self._blame(refusal, now)
-        consequence = refusal.fault.consequence
+        consequence = refusal.reason.consequence
         if consequence is Consequence.ABSENT:
             return self._document(item, _Expected())
         return self._document(item, _Expected(table if consequence is Consequence.STALE else None), is_unconditional=True)
@@ -297,7 +297,7 @@ class Fragments:
         if isinstance(tvi, Refusal):
             return tvi
         if not self._is_of(self._origin + request.path, tvi.document, item.path):
-            return Refusal(Fault.DOCUMENT)
+            return Refusal(RefusalReason.DOCUMENT)
         validators = validator(result.header("etag")), validator(result.header("last-modified"))
         return _InHand(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
 
@@ -310,9 +310,9 @@ class Fragments:
         return is_in_folder and self._offers.tvi_of(named) == self._offers.tvi_of(path)
 
     def _blame(self, refusal: Refusal, now: float) -> None:
-        if refusal.fault.consequence is Consequence.STRIKE:
+        if refusal.reason.consequence is Consequence.STRIKE:
             self._offers.strike(now)
-        elif refusal.fault.consequence is Consequence.ABSENT:
+        elif refusal.reason.consequence is Consequence.ABSENT:
             self._offers.note_tvi(now, is_there=False)
 
     # --- the document itself -------------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def _says_more(document: ReadDocument) -> bool:
     return bool(headers) and bool(read_link_headers(headers).keys)
 
 
-def _after(held: Held, table: _InHand) -> TableFact:
+def _after(held: StoredVersion, table: _InHand) -> TableFact:
     return msgspec.structs.replace(table.fact, merges=held.table.merges + 1)
 
 
@@ -404,7 +404,7 @@ def _is_too_large(table: _InHand, document: bytes) -> bool:
 # --- the stored version -------------------------------------------------------------------------------------------------
 
 
-def _skeleton_of(held: Held) -> bytes:
+def _skeleton_of(held: StoredVersion) -> bytes:
     """The stored skeleton; what cannot be read is none, and fits no table."""
     try:
         return zlib.decompressobj().decompress(held.skeleton, held.length + 1)
@@ -412,11 +412,11 @@ def _skeleton_of(held: Held) -> bytes:
         return b""
 
 
-def _regions_of(held: Held) -> tuple[Region, ...]:
+def _regions_of(held: StoredVersion) -> tuple[Region, ...]:
     return tuple([Region(*region) for region in held.regions])
 
 
-def _table_of(held: Held) -> Tvi:
+def _table_of(held: StoredVersion) -> Tvi:
     """The table that made what is stored, as far as it is needed to part the document."""
     skeleton, regions = _skeleton_of(held), _regions_of(held)
     length = held.length + sum([len(region.content) for region in regions])
@@ -434,7 +434,7 @@ def _spans_of(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
     return tuple(spans)
 
 
-def _answer_of(held: Held, tvi: Tvi, document: bytes) -> DownloadResult:
+def _answer_of(held: StoredVersion, tvi: Tvi, document: bytes) -> DownloadResult:
     """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
     charset = f"; charset={held.charset}" if held.charset else ""
     headers = (

@@ -20,9 +20,9 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import Reason
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import DueUrl, Pair, TableFact
+from parcahyd.core.records import DueUrl, SiteLease, TableFact
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.augmented.early_links import EarlyLinks, WaitingPages
 from parcahyd.pipeline.crawl_worker.augmented.fragments import Fragments, Step
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
@@ -47,7 +47,7 @@ _READ_AT_ONCE = 64 * 1024
 """Bytes of a table that do not hold up the event loop."""
 
 
-def may_be_augmented(pair: Pair, work: WorkConf, robots: bytes) -> bool:
+def may_be_augmented(pair: SiteLease, work: WorkConf, robots: bytes) -> bool:
     """Whether a visit needs an `AugmentedSite` from its first page on; `robots` is the text of robots.txt."""
     if work.Probe != "declared" or pair.augmentation or b"augment" in robots.lower():
         return True
@@ -108,7 +108,7 @@ class AugmentedSite:
 
     def __init__(
         self,
-        pair: Pair,
+        pair: SiteLease,
         work: WorkConf,
         canon: Canon | None,
         robots: SiteRobots,

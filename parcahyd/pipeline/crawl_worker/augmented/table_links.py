@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from parcahyd.augment.bundle import BundleReader
-from parcahyd.augment.refusal import Fault, Refusal
+from parcahyd.augment.refusal import Refusal, RefusalReason
 from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.site_offer import Declaration
 from parcahyd.augment.tol import Tol, read_tol
@@ -66,7 +66,7 @@ class TableReader:
         if isinstance(table, Refusal):
             return links._replace(refusal=table)
         if not is_of_document(self._origin + path, table.head.document, self._origin + page, index):
-            return links._replace(refusal=Refusal(Fault.DOCUMENT))
+            return links._replace(refusal=Refusal(RefusalReason.DOCUMENT))
         self._take(page, table, links)
         return links
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from parcahyd.augment.site_offer import Declaration
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import DueUrl, Pair
+from parcahyd.core.records import DueUrl, SiteLease
+from parcahyd.core.states import State
 from parcahyd.pipeline.crawl_worker.augmented.offers import ABSENT_BUNDLE, ABSENT_DIRECTORY, WELL_KNOWN, Offers
 from parcahyd.pipeline.crawl_worker.augmented.table_links import PageTable, TableLinks, compare, sample_of
 from parcahyd.pipeline.crawl_worker.augmented.table_worth import TableWorth
@@ -56,7 +56,7 @@ class TableRequests:
     )
 
     def __init__(
-        self, pair: Pair, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
+        self, pair: SiteLease, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
     ) -> None:
         self.is_active = False
         """Whether there is anything that this visit might request."""
@@ -200,7 +200,7 @@ class TableRequests:
         page = request.item if request.kind is RequestKind.PAGE else None
         if page is not None:
             self.on_the_wire.pop(page.key, None)
-        if result.fault is None:
+        if result.failure is None:
             table = request.table
             length = len(result.body)
             self.worth.answered(request.seconds, length)
@@ -214,7 +214,7 @@ class TableRequests:
         table = request.table
         if table is None:
             return False
-        if has_failed or result.fault is not None or result.status in _NOT_ABSENT or result.status >= 500:
+        if has_failed or result.failure is not None or result.status in _NOT_ABSENT or result.status >= 500:
             self._failures += 1
             self._forget_bundle(table)
             self._consider(now)

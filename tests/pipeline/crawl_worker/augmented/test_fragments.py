@@ -9,9 +9,9 @@ import pytest
 
 from parcahyd.augment.site_offer import write_offer
 from parcahyd.config.schema import HostRule, WorkConf
-from parcahyd.core.life_cycle import Reason
-from parcahyd.core.ports import GENERAL, DownloadFault, DownloadResult
+from parcahyd.core.ports import GENERAL, DownloadFailure, DownloadResult
 from parcahyd.core.records import BadRecord, PageRecord, TableFact, VisitOver
+from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.augmented.offers import ABSENT_DIRECTORY
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from tests.pipeline.crawl_worker.linked_pages import offer_of
@@ -82,8 +82,8 @@ def test_what_a_document_s_headers_say_could_not_be_refreshed_by_its_table(name:
         DownloadResult(500),
         DownloadResult(403),
         DownloadResult(304),
-        DownloadResult(fault=DownloadFault.RESET),
-        DownloadResult(fault=DownloadFault.SIZE),
+        DownloadResult(failure=DownloadFailure.RESET),
+        DownloadResult(failure=DownloadFailure.SIZE),
         redirect("http://other.example/page.TVI"),
         redirect("/private/page.TVI"),
         tvi(b"<!doctype html>not here"),

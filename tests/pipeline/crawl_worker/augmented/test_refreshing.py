@@ -12,9 +12,9 @@ import pytest
 from bench.fragments import survive_damaged_table, survive_refresh
 from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.skeleton import part
-from parcahyd.core.life_cycle import Reason, State
-from parcahyd.core.ports import DownloadFault, DownloadRequest, DownloadResult
-from parcahyd.core.records import BadRecord, DueUrl, Held, PageRecord, TableFact, UnchangedRecord, VisitOver
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
+from parcahyd.core.records import BadRecord, DueUrl, PageRecord, StoredVersion, TableFact, UnchangedRecord, VisitOver
+from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.crawl_worker.augmented.fragments import AUDIT_AFTER
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.parted_pages import FACT, WORDS, document, html, parts_of, refreshed, stored, table, tvi, world
@@ -74,7 +74,7 @@ def test_links_of_an_xml_document_s_regions() -> None:
 
     before, after = feed(""), feed('<i x:href="/new"/>')
     parted = part(before, is_xml=True)
-    held = Held(
+    held = StoredVersion(
         zlib.compress(parted.skeleton), len(parted.skeleton), sha256(before).digest(), (("Vol1", *parted.regions[0][1:]),), FACT
     )
     written = tvi_of(after, "feed.xml", is_xml=True)
@@ -125,7 +125,7 @@ def test_a_damaged_table_is_discarded_and_the_whole_document_fetched(damage: str
 
 
 def test_a_table_without_end_is_cut_off_and_discarded() -> None:
-    one = refreshed(_NEW, DownloadResult(fault=DownloadFault.SIZE))
+    one = refreshed(_NEW, DownloadResult(failure=DownloadFailure.SIZE))
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert [(record.body, record.table) for record in one.of(PageRecord)] == [(_NEW, None)]
 
@@ -168,7 +168,7 @@ def test_a_table_that_is_refused_is_not_forgotten(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [DownloadResult(500), DownloadResult(503), DownloadResult(429), DownloadResult(fault=DownloadFault.RESET)]
+    "answer", [DownloadResult(500), DownloadResult(503), DownloadResult(429), DownloadResult(failure=DownloadFailure.RESET)]
 )
 def test_an_error_is_one_of_the_document_and_its_next_try_is_the_document_s(answer: DownloadResult) -> None:
     one = refreshed(document(), answer)
@@ -286,7 +286,7 @@ def test_what_cannot_be_read_of_a_stored_skeleton_fits_no_table() -> None:
 
 
 def test_a_merged_document_that_is_too_large_is_not_stored() -> None:
-    one = world({"/page.TVI": tvi(table(_NEW)), "/page.html": DownloadResult(fault=DownloadFault.SIZE)}, MaxBytes=1000)
+    one = world({"/page.TVI": tvi(table(_NEW)), "/page.html": DownloadResult(failure=DownloadFailure.SIZE)}, MaxBytes=1000)
     one.visit(urls=(stored(document()),))
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert [record.reason for record in one.of(BadRecord)] == [Reason.SIZE.word]

@@ -6,9 +6,9 @@ import pytest
 
 from parcahyd.augment.site_offer import write_offer
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.life_cycle import State
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, ExternRecord, PageRecord, SiteRecord
+from parcahyd.core.states import State
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.linked_pages import DAY, NOW, chain, eager, offer_of, robots, table, text
 from tests.pipeline.crawl_worker.world import Answer, World, page, redirect

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from msgspec.structs import fields
 
 from parcahyd.config.schema import MapConf, WorkConf
-from parcahyd.core.errors import UserMistake
+from parcahyd.core.errors import UserError
 
 __all__ = [
     "crawl_options",
@@ -77,7 +77,7 @@ def time_argument(text: str) -> float:
         time = datetime.fromisoformat(given)
         at = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise UserMistake(
+        raise UserError(
             f'"{text}" is not a time', "write 2026-03-04, 2026-03-04T05:06:07Z, or seconds since the epoch"
         ) from None
     parts = _TIME.search(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.core.life_cycle import MOVES, REASONS_OF, SETTINGS_OF, Event, Reason, State, after
+from parcahyd.core.states import MOVES, REASONS_OF, SETTINGS_OF, Event, Reason, State, after
 
 
 @pytest.mark.parametrize("state", [None, *State])

@@ -10,7 +10,7 @@ from typing import Any
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadRequest, DownloadResult, RequestOptions
 
-__all__ = ["AUTHORITY", "Bench", "request_to"]
+__all__ = ["AUTHORITY", "DownloaderHarness", "request_to"]
 
 AUTHORITY = Path(__file__).parent / "tls" / "authority.pem"
 
@@ -30,7 +30,7 @@ def request_to(
     return DownloadRequest(url, address, port, tuple(headers), max_bytes, options)
 
 
-class Bench:
+class DownloaderHarness:
     """Makes the downloader when it is first needed, so that a test can choose its settings with `configure`."""
 
     def __init__(self, factory: Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]) -> None:
@@ -95,7 +95,7 @@ class Bench:
         self.loop.stop()
         raise AssertionError("a result never came")
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> DownloaderHarness:
         return self
 
     def __exit__(self, *_exception: object) -> None:

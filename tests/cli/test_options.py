@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.cli.crawl_options import time_argument
-from parcahyd.core.errors import UserMistake
+from parcahyd.cli.options import time_argument
+from parcahyd.core.errors import UserError
 
 NOON = 1_772_625_600
 """2026-03-04T12:00:00Z."""
@@ -50,6 +50,6 @@ def test_fractions_are_exact(text: str, at: float) -> None:
     "text", ["", "yesterday", "2026-13-04", "2026-03-04T25:00", "-5", "nan", "1e9", "2026-03-04T12:00+99:00"]
 )
 def test_what_is_no_moment_is_a_mistake(text: str) -> None:
-    with pytest.raises(UserMistake, match="is not a time") as mistake:
+    with pytest.raises(UserError, match="is not a time") as mistake:
         time_argument(text)
     assert "seconds since the epoch" in mistake.value.remedy
