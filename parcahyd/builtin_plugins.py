@@ -1,10 +1,8 @@
 """The plugins that come with PARCAHYD, one module that answers every hook. It is registered with pluggy as any other plugin is.
 
 A factory imports the library of its plugin, so that a crawl loads only what its configuration names: `requests` alone takes
-0.1 s. There is no built-in recognizer. The rule that recognizes formats (`parcahyd.rules.media_types.media_type`) is part of every page's
-path; recognizers add to it.
-
-Tested by tests/test_plugin_manager.py.
+0.1 s. There is no built-in recognizer. The rule that recognizes formats (`rules.media_types`) is part of every page's path;
+recognizers add to it.
 """
 
 from __future__ import annotations

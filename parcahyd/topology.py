@@ -117,7 +117,7 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
     # URL Mapper -> Resolved URL Queue, one pair at a time; addresses -> Database; hosts without an address -> BadURLQ
     def delivered(resolved: ResolvedLease) -> None:
         mapping_manager.delivered()
-        pair = resolved.pair
+        pair = resolved.lease
         if resolved.reason:
             bad, over = hand_back(resolved, schedule, host.clock.now())
             for record in (*bad, over):
@@ -145,10 +145,10 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
 
     # Crawl Manager -> Crawl Worker; the address of each visit -> Database
     def assign(worker: int, assignments: tuple[Assignment, ...]) -> None:
-        database.send(Assigned({assignment.pair.visit: assignment.address for assignment in assignments}))
+        database.send(Assigned({assignment.lease.visit: assignment.address for assignment in assignments}))
         workers.give(worker, assignments)
         for assignment in assignments:
-            url_dispatcher.handed_over(assignment.pair.visit)
+            url_dispatcher.handed_over(assignment.lease.visit)
 
     # Resolved URL Queue -> Crawl Manager
     crawl_manager = CrawlManager(

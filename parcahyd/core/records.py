@@ -113,7 +113,7 @@ class RobotsStatus(Enum):
     UNREACHABLE = "unreachable"
     """A network error: nothing is allowed until it is read, and the address is looked up again."""
     AWAITED = "awaited"
-    """It redirects to another site; the errand is on its way."""
+    """It redirects to another site; the visit to that site fetches it."""
     STALE = "stale"
     """It could not be read for longer than RobotsPatience: the last copy counts, or none where there never was one."""
 
@@ -161,7 +161,7 @@ class SiteLease(_Record, frozen=True):
     """The keys of the site's known URLs, ascending, eight bytes each in the machine's order."""
     whole: bool = True
     """False when the site has more than MetaKeys URLs: this visit fetches only what it was sent."""
-    errands: tuple[RobotsRedirect, ...] = ()
+    robots_redirects: tuple[RobotsRedirect, ...] = ()
     augmentation: bytes = b""
     """What the site offers (.TOL, .TVI, bundle), as it was last learned; empty where nothing is known."""
     site_pages: int = 0
@@ -177,7 +177,7 @@ class SiteLease(_Record, frozen=True):
 class ResolvedLease(_Record, frozen=True):
     """A pair whose addresses passed the address policy, or the reason why none did."""
 
-    pair: SiteLease
+    lease: SiteLease
     addresses: tuple[str, ...] = ()
     expires_at: float = 0.0
     reason: str = ""
@@ -196,7 +196,7 @@ class SiteAddresses(_Record, frozen=True):
 class Assignment(_Record, frozen=True):
     """A resolved pair with the one address that the Crawl Manager chose for the visit."""
 
-    pair: SiteLease
+    lease: SiteLease
     address: str
     addresses: tuple[str, ...]
     """All vetted addresses of the host; stored with the site when the visit is over."""
@@ -298,14 +298,14 @@ class SiteRecord(_Tagged, frozen=True):
     visit: int
     site: int
     robots: RobotsFact | None = None
-    errand: str = ""
+    robots_redirect: str = ""
     """The absolute URL that robots.txt redirected to, on another site."""
     augmentation: bytes = b""
     """What is now known of its tables (`augment.site_offer`); empty where nothing changed."""
 
 
 class RobotsRedirectRecord(_Tagged, frozen=True):
-    """DocURLQ: the outcome of an errand, for the site that waits for it."""
+    """DocURLQ: what a redirected robots.txt brought, for the site that waits for it."""
 
     visit: int
     site: int

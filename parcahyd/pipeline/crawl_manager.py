@@ -107,7 +107,7 @@ class CrawlManager:
             for group, resolved in self._source.heads():
                 if self._pages_left == 0:
                     break
-                if self._visits and self._shares.is_exceeded_by(resolved.pair.host):
+                if self._visits and self._shares.is_exceeded_by(resolved.lease.host):
                     continue  # It stays where it is until others had their turn.
                 choice = self._choose(resolved)
                 if choice is None:
@@ -169,10 +169,10 @@ class CrawlManager:
 
         After a visit that found nobody, the host's next address has its turn.
         """
-        host = self._owners.get(_host(resolved.pair.host))
+        host = self._owners.get(_host(resolved.lease.host))
         addresses = resolved.addresses
-        if resolved.pair.failures:
-            turn = resolved.pair.failures % len(addresses)
+        if resolved.lease.failures:
+            turn = resolved.lease.failures % len(addresses)
             addresses = addresses[turn : turn + 1]
         free: str | None = None
         for address in addresses:
@@ -189,7 +189,7 @@ class CrawlManager:
         return (worker, free) if self._room[worker] else None
 
     def _open(self, resolved: ResolvedLease, worker: int, address: str) -> Assignment:
-        pair = resolved.pair
+        pair = resolved.lease
         subjects = _host(pair.host), _address(address)
         pages = self._visit_pages
         if self._pages_left is not None:

@@ -47,10 +47,10 @@ class UrlMapper:
 
 def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
     """The records of a visit that cannot take place because its host has no address that may be visited."""
-    pair, reason = resolved.pair, Reason.of(resolved.reason)
+    pair, reason = resolved.lease, Reason.of(resolved.reason)
     if reason is Reason.ADDRESS:
         bad = [_bad(pair, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
-        if not pair.errands:
+        if not pair.robots_redirects:
             return bad, _over(pair, now, pair.failures, now, "")
         # Somebody's robots.txt is to be fetched there: it would be tried without a pause until that site gives up.
         failures = pair.failures + 1

@@ -259,7 +259,7 @@ class Coordinator:
         for pair in boxes.url_ip_queue.take(boxes.url_ip_queue.size):
             self._hand_back(pair)
         for resolved in boxes.resolved_queue.take_all():
-            self._hand_back(resolved.pair)
+            self._hand_back(resolved.lease)
 
     def _hand_back(self, pair: SiteLease) -> None:
         """A visit that never began: the site is as it was."""

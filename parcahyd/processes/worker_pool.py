@@ -96,7 +96,7 @@ class WorkerPool:
         if number not in self._workers:
             self.start(number)
         worker = self._workers[number]
-        worker.visits.update([assignment.pair.visit for assignment in assignments])
+        worker.visits.update([assignment.lease.visit for assignment in assignments])
         worker.channel.send(Visits(assignments))
 
     def committed(self, message: Committed) -> None:

@@ -210,7 +210,7 @@ class Leases:
                 failures=row.failures,
                 known=known,
                 whole=row.urls <= meta_keys,
-                errands=errands.get(site, ()),
+                robots_redirects=errands.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
                 site_pages=row.pages,
                 guards=bytes(row.guards or b""),

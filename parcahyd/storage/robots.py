@@ -73,8 +73,8 @@ class RobotsRows:
         for record in records:
             if record.augmentation:
                 self._writer.many(_SET_AUGMENTATION, [{"id": record.site, "augmentation": record.augmentation}])
-            if record.errand:
-                self._ask(record.site, record.errand, 1, now)
+            if record.robots_redirect:
+                self._ask(record.site, record.robots_redirect, 1, now)
             elif record.robots is not None:
                 self._answer(record.site, record.robots)
 

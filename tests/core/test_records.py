@@ -41,7 +41,13 @@ def test_a_record_comes_back_as_it_was(record: BufferRecord) -> None:
 
 def test_a_pair_comes_back_with_everything_in_it() -> None:
     pair = SiteLease(
-        1, 2, "https", "x.example", 8443, (DueUrl(-5, "/é", etag='"1"'),), errands=(RobotsRedirect(9, "/robots.txt", 1),)
+        1,
+        2,
+        "https",
+        "x.example",
+        8443,
+        (DueUrl(-5, "/é", etag='"1"'),),
+        robots_redirects=(RobotsRedirect(9, "/robots.txt", 1),),
     )
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(pair), type=SiteLease) == pair
     assert pair.origin == "https://x.example:8443"

@@ -40,10 +40,10 @@ class Bench:
         self.queue.put(ResolvedLease(pair, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
-        return next((worker for worker, set_ in self.sets for one in set_ if one.pair.visit == visit), None)
+        return next((worker for worker, set_ in self.sets for one in set_ if one.lease.visit == visit), None)
 
     def assignment(self, visit: int) -> Assignment:
-        return next(one for _, set_ in self.sets for one in set_ if one.pair.visit == visit)
+        return next(one for _, set_ in self.sets for one in set_ if one.lease.visit == visit)
 
 
 def test_all_visits_to_one_address_go_to_one_worker() -> None:

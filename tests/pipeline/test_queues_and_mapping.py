@@ -32,7 +32,7 @@ def test_groups_take_turns_and_keep_their_own_order() -> None:
     order = []
     while len(queue):
         for address, _ in queue.heads():
-            order.append(queue.take(address).pair.site)
+            order.append(queue.take(address).lease.site)
     assert order == [1, 3, 2]
     assert queue.room == 10
 

@@ -83,7 +83,7 @@ def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
 
 def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
     resolved = mapped(
-        msgspec.structs.replace(pair("127.0.0.1"), urls=(), errands=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
+        msgspec.structs.replace(pair("127.0.0.1"), urls=(), robots_redirects=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
     )
     bad, over = hand_back(resolved, Schedule(WorkConf(RetryDelay=10.0)), 1000.0)
     assert bad == []

@@ -46,7 +46,7 @@ class Mapped:
         self.threads = MapperThreads(mapper, count, self.loop, delivered=self._deliver, hungry=self._is_hungry)
 
     def _deliver(self, resolved: ResolvedLease) -> None:
-        self.delivered.append(resolved.pair.host)
+        self.delivered.append(resolved.lease.host)
         self._check()
 
     def _is_hungry(self) -> None:

@@ -23,13 +23,13 @@ def ask(desk: Desk, url: str = ROBOTS) -> SiteLease:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
-    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), errand=url))
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect=url))
     desk.over(pair)
     return pair
 
 
 def answer(desk: Desk, pair: SiteLease, robots: RobotsFact = FOUND, redirect: str = "", hops: int = 0) -> None:
-    (errand,) = pair.errands
+    (errand,) = pair.robots_redirects
     desk.write(RobotsRedirectRecord(pair.visit, pair.site, errand.asker, errand.path, robots, redirect, hops))
     desk.over(pair)
 
@@ -50,7 +50,7 @@ def test_there_and_back(desk: Desk) -> None:
     asker = ask(desk)
     there = desk.visit()
     assert (there.origin, there.urls) == ("https://static.example", ())
-    assert there.errands == (RobotsRedirect(asker.site, "/robots.txt", 1),)
+    assert there.robots_redirects == (RobotsRedirect(asker.site, "/robots.txt", 1),)
     assert desk.lease_and_next() == ([], desk.now + PATIENCE)
     answer(desk, there)
     back = desk.visit()
@@ -64,7 +64,7 @@ def test_the_answer_may_come_before_the_asking_visit_is_over(desk: Desk) -> None
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
-    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect=ROBOTS))
     answer(desk, desk.visit())
     assert desk.lease() == []
     desk.over(pair)
@@ -116,7 +116,7 @@ def test_an_errand_that_comes_to_nothing_is_run_again_after_longer_each_time(des
         waits.append(following - desk.now)
         desk.now = following
         again = desk.visit()
-        desk.write(SiteRecord(again.visit, again.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.write(SiteRecord(again.visit, again.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect=ROBOTS))
         desk.over(again)
     assert waits[0] >= WorkConf().RetryDelay
     assert all(later > earlier for earlier, later in itertools.pairwise(waits))
@@ -129,7 +129,9 @@ def test_after_robots_patience_the_last_copy_counts(desk: Desk) -> None:
     desk.seed(f"{A}/")
     pair = desk.visit()
     desk.write(SiteRecord(pair.visit, pair.site, msgspec.structs.replace(FOUND, delay=3.0)))
-    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED, b"", desk.now, desk.now), errand=ROBOTS))
+    desk.write(
+        SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.AWAITED, b"", desk.now, desk.now), robots_redirect=ROBOTS)
+    )
     desk.over(pair)
     there = desk.visit()
     desk.now += 5000.0
@@ -157,7 +159,7 @@ def test_an_errand_may_lead_back_to_the_site_that_asked(desk: Desk) -> None:
     asker = ask(desk)
     answer(desk, desk.visit(), redirect=f"{A}/really/robots.txt")
     pair = desk.visit()
-    assert (pair.site, pair.urls, [errand.path for errand in pair.errands]) == (asker.site, (), ["/really/robots.txt"])
+    assert (pair.site, pair.urls, [errand.path for errand in pair.robots_redirects]) == (asker.site, (), ["/really/robots.txt"])
     answer(desk, pair)
     assert [due.path for due in desk.visit().urls] == ["/"]
 
@@ -175,7 +177,7 @@ def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
 def test_an_answer_that_nobody_waits_for_changes_nothing(desk: Desk) -> None:
     ask(desk)
     there = desk.visit()
-    stale = RobotsRedirectRecord(there.visit, there.site, there.errands[0].asker, "/another.txt", FOUND)
+    stale = RobotsRedirectRecord(there.visit, there.site, there.robots_redirects[0].asker, "/another.txt", FOUND)
     unknown = RobotsRedirectRecord(there.visit, there.site, 12345, "/robots.txt", FOUND)
     before = desk.everything()
     desk.write(stale, unknown)
@@ -197,7 +199,7 @@ def test_an_errand_to_a_site_of_the_crawl_rides_with_its_visit(desk: Desk) -> No
     ask(desk, "http://b.example/robots.txt")
     desk.seed("http://b.example/")
     pair = desk.visit()
-    assert ([due.path for due in pair.urls], len(pair.errands)) == (["/"], 1)
+    assert ([due.path for due in pair.urls], len(pair.robots_redirects)) == (["/"], 1)
 
 
 def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
@@ -206,11 +208,13 @@ def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
     desk.seed(*(f"http://h{number}.example/" for number in range(MOST_OF_A_VISIT + 1)))
     for asker in desk.lease(MOST_OF_A_VISIT + 1):
         desk.now += 0.01
-        desk.write(SiteRecord(asker.visit, asker.site, RobotsFact(RobotsStatus.AWAITED), errand=ROBOTS))
+        desk.write(SiteRecord(asker.visit, asker.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect=ROBOTS))
         desk.over(asker)
     there = desk.visit()
-    assert len(there.errands) == MOST_OF_A_VISIT
-    assert asker.site not in [errand.asker for errand in there.errands]
-    desk.write(*(RobotsRedirectRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.errands))
+    assert len(there.robots_redirects) == MOST_OF_A_VISIT
+    assert asker.site not in [errand.asker for errand in there.robots_redirects]
+    desk.write(
+        *(RobotsRedirectRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.robots_redirects)
+    )
     desk.over(there)
-    assert [errand.asker for pair in desk.lease(200) for errand in pair.errands] == [asker.site]
+    assert [errand.asker for pair in desk.lease(200) for errand in pair.robots_redirects] == [asker.site]

@@ -63,7 +63,7 @@ def test_a_widened_scope_and_an_errand_are_news(desk: Desk) -> None:
     pair = desk.visit(A)
     assert not desk.store.store_extern([ExternRecord(pair.visit, 1, (f"{B}/x",))], desk.now).woken
     assert desk.write(desk.redirect(pair, "/", f"{B}/", seed=True)).woken
-    assert desk.write(SiteRecord(pair.visit, pair.site, errand="http://robots.example/robots.txt")).woken
+    assert desk.write(SiteRecord(pair.visit, pair.site, robots_redirect="http://robots.example/robots.txt")).woken
 
 
 def test_late_links_change_nothing(desk: Desk) -> None:
@@ -84,7 +84,7 @@ def _documents(desk: Desk, pair: SiteLease) -> None:
         desk.redirect(pair, "/seed", "http://elsewhere.example/"),
         desk.unchanged(pair, "/same"),
         SiteRecord(pair.visit, pair.site, robots, augmentation=b"offers"),
-        SiteRecord(pair.visit, pair.site, errand="http://robots.example/robots.txt"),
+        SiteRecord(pair.visit, pair.site, robots_redirect="http://robots.example/robots.txt"),
     )
 
 

@@ -56,7 +56,7 @@ class NextRequest:
         self._writer = writer
         self._schedule = schedule
         self._in_order = in_order
-        self._robots_redirects = deque(pair.errands)
+        self._robots_redirects = deque(pair.robots_redirects)
         # What must be requested before the next page: tables that documents wait for, documents that tables did not bring.
         self._urgent: deque[PlannedRequest] = deque()
         self._after_table: DueUrl | None = None

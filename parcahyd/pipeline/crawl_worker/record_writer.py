@@ -40,8 +40,8 @@ class RecordWriter:
     def __init__(self, assignment: Assignment, work: WorkConf, emit: Callable[[BufferRecord], None]) -> None:
         self.address_blanked = False
         """The address did not answer: it must not be kept when the visit is over."""
-        self._visit = assignment.pair.visit
-        self._site = assignment.pair.site
+        self._visit = assignment.lease.visit
+        self._site = assignment.lease.site
         self._address = assignment.address
         self._schedule = Schedule(work)
         # Where links bring no new site into the crawl, they need not come before their page.

@@ -67,9 +67,9 @@ class Visit:
         now: float,
     ) -> None:
         """`is_short` says whether there is no room now for requests that are not necessary."""
-        pair = assignment.pair
+        pair = assignment.lease
         self.assignment = assignment
-        self.pair = pair
+        self.lease = pair
         self.host = pair.host
         self.address = assignment.address
         self.origin = pair.origin
@@ -182,7 +182,7 @@ class Visit:
         its files as their robots.txt."""
         while self._local_q:
             self._writer.refusal(self._local_q.pop(), reason, now, detail=detail)
-        for redirect in self.pair.errands:
+        for redirect in self.lease.robots_redirects:
             self._writer.robots_redirect(redirect, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail), "")
 
     # --- answers -------------------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ class Visit:
     def _augment(self, now: float) -> AugmentedSite:
         """The site offers tables: from now on they are considered."""
         site = AugmentedSite(
-            self.pair,
+            self.lease,
             self._work,
             self._canon,
             self._robots,
@@ -419,7 +419,7 @@ class Visit:
         assert rules is not None  # noqa: S101 - that is why
         if rules.sitemaps and self._work.Sitemaps:
             self._put_sitemaps_first(rules)
-        if may_be_augmented(self.pair, self._work, self._robots.text):
+        if may_be_augmented(self.lease, self._work, self._robots.text):
             self._augment(now)
 
     def _put_sitemaps_first(self, robots: Robots) -> None:

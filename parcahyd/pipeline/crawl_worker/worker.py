@@ -40,7 +40,7 @@ class CrawlWorker:
     """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` says that
-    a robots.txt asks for a longer delay; `report_plugin_error` says in a sentence what a plugin, or this program itself, did wrong;
+    a robots.txt asks for a longer delay; `report_plugin_error` gets a sentence about what a plugin or this program did wrong;
     `in_thread` runs the first function in a thread, and calls the second with its result or its error on the event loop.
     """
 
@@ -145,7 +145,7 @@ class CrawlWorker:
 
     def _open(self, assignment: Assignment) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
-        settings = self._hosts.of(assignment.pair.host, assignment.pair.port)
+        settings = self._hosts.of(assignment.lease.host, assignment.lease.port)
         visit = Visit(
             assignment,
             self._work,
@@ -157,7 +157,7 @@ class CrawlWorker:
             is_short=self._is_short,
             now=now,
         )
-        self._visits[visit.pair.visit] = visit, monotonic + self._work.VisitSeconds
+        self._visits[visit.lease.visit] = visit, monotonic + self._work.VisitSeconds
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
         self._scheduler.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
@@ -166,7 +166,7 @@ class CrawlWorker:
             visit.stop()
         elif max(assignment.host_not_before, assignment.address_not_before) > now + _LONGEST_WAIT:
             visit.put_off(max(assignment.host_not_before, assignment.address_not_before))
-        elif visit.pair.scheme not in self._downloader.schemes:
+        elif visit.lease.scheme not in self._downloader.schemes:
             served = ", ".join(sorted(self._downloader.schemes))
             visit.refuse_all(Reason.SCHEME, f"{self._work.DownloaderClass} serves {served}", now)
             visit.stop()
@@ -193,7 +193,7 @@ class CrawlWorker:
         request = DownloadRequest(
             url=visit.origin + planned.path,
             address=visit.address,
-            port=visit.pair.port,
+            port=visit.lease.port,
             headers=visit.headers(planned),
             max_bytes=self._work.MaxBytes if is_page else planned.max_bytes,
             options=settings.options,
@@ -240,7 +240,7 @@ class CrawlWorker:
             self._scheduler.withdraw(visit)  # The answer ended the visit while another request was queued.
         elif ready is None and planned.ready is not None:
             self._scheduler.enqueue(visit)  # robots.txt redirects within its site.
-        if monotonic > self._visits[visit.pair.visit][1]:
+        if monotonic > self._visits[visit.lease.visit][1]:
             self._scheduler.withdraw(visit)
             visit.stop()
         self._go_on(visit, now)
@@ -250,7 +250,7 @@ class CrawlWorker:
         delay = visit.pace.delay
         self._scheduler.set_delay(visit, delay)
         if request.kind is RequestKind.ROBOTS and delay > before:
-            self._slowed(Slowed(visit.pair.visit, delay))
+            self._slowed(Slowed(visit.lease.visit, delay))
 
     def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: Then) -> None:
         """Read something of a visit in a thread; the visit goes on meanwhile, and is not over before that has ended."""
@@ -292,7 +292,7 @@ class CrawlWorker:
 
     def _note_silence(self, visit: Visit, now: float) -> None:
         """A request got no answer: where that happens to several sites in a row, their address is left alone."""
-        until = self._address_backoff.silent(visit.address, visit.pair.site, now)
+        until = self._address_backoff.silent(visit.address, visit.lease.site, now)
         if until is not None:
             failures = self._address_backoff.failures(visit.address)
             address = Pause(f"address {visit.address}", until, Reason.SILENT_ADDRESS.word, failures)
@@ -304,7 +304,7 @@ class CrawlWorker:
         self._scheduler.hold(visit, host.not_before + shift, address.not_before + shift)
         until = max(visit.backoff.until, host.not_before)
         reason = visit.backoff.word
-        self._emit(PauseRecord(visit.pair.visit, visit.pair.site, until, visit.backoff.failures, reason, (host, address)))
+        self._emit(PauseRecord(visit.lease.visit, visit.lease.site, until, visit.backoff.failures, reason, (host, address)))
         for other, _ in list(self._visits.values()):
             held = max(
                 host.not_before if other.host == visit.host else 0.0,
@@ -321,7 +321,7 @@ class CrawlWorker:
                 self._close(other)
 
     def _close(self, visit: Visit) -> None:
-        del self._visits[visit.pair.visit]
+        del self._visits[visit.lease.visit]
         visit.close()
         now, monotonic = self._clock.now(), self._clock.monotonic()
         host_rest, address_rest = self._scheduler.close(visit)
@@ -335,8 +335,8 @@ class CrawlWorker:
         )
         self._emit(
             VisitOver(
-                visit=visit.pair.visit,
-                site=visit.pair.site,
+                visit=visit.lease.visit,
+                site=visit.lease.site,
                 at=now,
                 not_before=max(pauses[0].not_before, visit.backoff.until),
                 pauses=pauses,
@@ -349,7 +349,7 @@ class CrawlWorker:
                 guards=visit.guards,
             )
         )
-        self._processed(RequestProcessed(visit.pair.visit, visit.pages, visit.next_request.requests, pauses))
+        self._processed(RequestProcessed(visit.lease.visit, visit.pages, visit.next_request.requests, pauses))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)

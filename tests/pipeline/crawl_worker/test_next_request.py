@@ -18,7 +18,7 @@ from tests.pipeline.crawl_worker.world import ADDRESS, World, page
 def test_files_for_other_sites_come_first_then_robots_then_sitemaps_then_pages() -> None:
     site = {"/robots.txt": robots("Sitemap: /s.xml"), "/other.txt": robots("User-agent: *"), "/": page(), "/b": page()}
     world = World({**site, "/s.xml": DownloadResult(200, (("Content-Type", "text/xml"),), b"<urlset/>")})
-    world.visit("/", "/b", errands=(RobotsRedirect(9, "/other.txt", 1),))
+    world.visit("/", "/b", robots_redirects=(RobotsRedirect(9, "/other.txt", 1),))
     assert world.paths() == ["/other.txt", "/robots.txt", "/s.xml", "/", "/b"]
 
 

@@ -93,7 +93,7 @@ def test_robots_is_followed_within_its_site_and_becomes_an_errand_beyond_it() ->
     beyond = World({"/robots.txt": redirect("https://www.site.example/robots.txt"), "/": page()})
     beyond.visit("/")
     assert beyond.paths() == ["/robots.txt"]
-    assert [record.errand for record in beyond.of(SiteRecord)] == ["https://www.site.example/robots.txt"]
+    assert [record.robots_redirect for record in beyond.of(SiteRecord)] == ["https://www.site.example/robots.txt"]
 
 
 def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
@@ -104,7 +104,7 @@ def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
 
 def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
     world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
-    world.visit(errands=(RobotsRedirect(99, "/robots.txt", 1),))
+    world.visit(robots_redirects=(RobotsRedirect(99, "/robots.txt", 1),))
     assert world.paths() == ["/robots.txt"]
     answers = world.of(RobotsRedirectRecord)
     assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
@@ -113,7 +113,7 @@ def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
 def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
     """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
     world = World({})
-    world.visit(scheme="gopher", errands=(RobotsRedirect(5, "/robots.txt", 1),))
+    world.visit(scheme="gopher", robots_redirects=(RobotsRedirect(5, "/robots.txt", 1),))
     assert world.asked == []
     (record,) = world.of(RobotsRedirectRecord)
     assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)

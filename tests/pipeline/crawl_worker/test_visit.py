@@ -130,7 +130,7 @@ def _assignments(dice: Random, world: Chaos) -> list[Assignment]:
         fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nCrawl-delay: 2", 900.0, 9000.0) if dice.random() < 0.3 else None
         errands = (RobotsRedirect(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
         scheme, address = dice.choice(("http", "https")), dice.choice(ADDRESSES)
-        pair = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), errands=errands, robots=fact)
+        pair = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), robots_redirects=errands, robots=fact)
         made.append(Assignment(pair, address, (address,), 5000.0, dice.choice((2, 20))))
     return made
 
@@ -165,7 +165,7 @@ def _check_records(world: Chaos, visits: list[Assignment], seed: int) -> None:
     answers = {path: world.site[path] for _, url in world.asked if (path := urlsplit(url).path) in world.names}
     assert {path for path, answer in answers.items() if isinstance(answer, DownloadResult) and answer.body} <= recorded, seed
     for visit in visits:
-        its_records = [record for record in world.records if getattr(record, "visit", None) == visit.pair.visit]
+        its_records = [record for record in world.records if getattr(record, "visit", None) == visit.lease.visit]
         assert isinstance(its_records[-1], VisitOver), seed
         ends = Counter(type(record) for record in its_records)
         assert ends[VisitOver] == 1, seed
@@ -183,6 +183,6 @@ def _check_delays(world: Chaos, visits: list[Assignment], work: WorkConf, seed: 
         assert all(later - earlier >= delay - 1e-6 for earlier, later in pairwise(times)), (seed, subject)
     ends = {record.visit: record.at for record in world.of(VisitOver)}
     for visit in visits:
-        if visit.pair.robots is not None:
-            times = [at for at in asked.get(visit.pair.host, []) if at <= ends[visit.pair.visit]]
-            assert all(later - earlier >= 2.0 - 1e-6 for earlier, later in pairwise(times)), (seed, visit.pair.host)
+        if visit.lease.robots is not None:
+            times = [at for at in asked.get(visit.lease.host, []) if at <= ends[visit.lease.visit]]
+            assert all(later - earlier >= 2.0 - 1e-6 for earlier, later in pairwise(times)), (seed, visit.lease.host)

@@ -51,7 +51,9 @@ def _crawl(desk: Desk) -> None:
         desk.now,
     )
     desk.over(first)
-    desk.write(SiteRecord(second.visit, second.site, RobotsFact(RobotsStatus.AWAITED), errand="http://d.example/robots.txt"))
+    desk.write(
+        SiteRecord(second.visit, second.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect="http://d.example/robots.txt")
+    )
     desk.over(second)
     whole = fingerprint(b"oth<>er")
     with desk.look.begin() as connection:
