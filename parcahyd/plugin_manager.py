@@ -18,16 +18,15 @@ import pluggy
 
 from parcahyd import builtin_plugins
 from parcahyd.config.checking import nearest
-from parcahyd.config.schema import Configuration, WorkConf
+from parcahyd.config.schema import Configuration
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginError, PluginNotFound, UserError, error_line
 from parcahyd.core.ports import Downloader, Order, Resolver
-from parcahyd.formats.format_plugins import Expanders, Recognise, Summarizers, recognizer_of
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver
 from parcahyd.third_party import FoundPlugin, plugins_in_folder, plugins_of_packages, target_of
 
-__all__ = ["PluginManager", "PluginReport", "Tools"]
+__all__ = ["PluginManager", "PluginReport"]
 
 _BUILT_IN = "built-in"
 _RESOLVERS = "parcahyd_resolvers"
@@ -66,15 +65,6 @@ class _Offer(msgspec.Struct, frozen=True):
     @property
     def is_built_in(self) -> bool:
         return self.found == _BUILT_IN
-
-
-class Tools:
-    """Recognizer, summarizers and expanders of a configuration. Those that it does not use are not made."""
-
-    def __init__(self, plugins: PluginManager, work: WorkConf, report: Callable[[str], None]) -> None:
-        self.recognise: Recognise = plugins.recognizer(report)
-        self.summarizers = plugins.summarizers(report) if work.Summaries == "full" else Summarizers([], report)
-        self.expanders = plugins.expanders(report) if work.Expand else Expanders([], work, report)
 
 
 class PluginManager:
@@ -122,21 +112,17 @@ class PluginManager:
         order: Order = self._made(_ORDERS, Order, name, offer, self._configuration.work)
         return order
 
-    def tools(self, report: Callable[[str], None]) -> Tools:
-        """What reads documents, together; `report` gets a sentence for each error of a plugin."""
-        return Tools(self, self._configuration.work, report)
+    def recognizers(self) -> list[tuple[str, Recognizer]]:
+        """All recognizers with their names, newly made, third-party ones first."""
+        return self._all(_RECOGNIZERS, Recognizer)
 
-    def recognizer(self, report: Callable[[str], None]) -> Recognise:
-        """The function that recognizes formats; `report` gets a sentence for each error of a plugin."""
-        return recognizer_of(dict(self._all(_RECOGNIZERS, Recognizer)), report)
+    def summarizers(self) -> list[tuple[str, Summarizer]]:
+        """The same of summarizers."""
+        return self._all(_SUMMARIZERS, Summarizer)
 
-    def summarizers(self, report: Callable[[str], None]) -> Summarizers:
-        """All summarizers as one."""
-        return Summarizers(self._all(_SUMMARIZERS, Summarizer), report)
-
-    def expanders(self, report: Callable[[str], None]) -> Expanders:
-        """All expanders as one."""
-        return Expanders(self._all(_EXPANDERS, Expander), self._configuration.work, report)
+    def expanders(self) -> list[tuple[str, Expander]]:
+        """The same of expanders."""
+        return self._all(_EXPANDERS, Expander)
 
     def listing(self) -> list[PluginReport]:
         """Everything on offer, the built-in first."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pluggy
@@ -12,6 +12,7 @@ import pytest
 from parcahyd import builtin_plugins
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginError, PluginNotFound
+from parcahyd.document_tools import DocumentTools
 from parcahyd.plugin_manager import PluginManager, PluginReport
 from parcahyd.rules.media_types.media_type import recognise
 from tests.support.third_party import DOWNLOADER, RESOLVER, configured, download, plugin_folder
@@ -300,11 +301,21 @@ def parcahyd_expanders():
 """
 
 
+def _tools(folder: Path, report: Callable[[str], None] = print) -> DocumentTools:
+    return DocumentTools(PluginManager.load(configured(folder)), WorkConf(Summaries="full", Expand=True), report)
+
+
+def test_the_formats_are_not_made_where_they_are_not_asked_for(folder: Path) -> None:
+    tools = DocumentTools(PluginManager.load(configured(folder)), WorkConf(Summaries="brief", Expand=False), print)
+    assert not tools.summarizers.can_read("text/html")
+    assert not tools.expanders.can_expand("application/zip")
+
+
 def test_the_built_in_formats_are_there(folder: Path) -> None:
-    manager = PluginManager.load(configured(folder))
     told: list[str] = []
-    assert manager.recognizer(told.append) is recognise
-    summarizers, expanders = manager.summarizers(told.append), manager.expanders(told.append)
+    tools = _tools(folder, told.append)
+    assert tools.recognise is recognise
+    summarizers, expanders = tools.summarizers, tools.expanders
     for media_type in ("text/html", "text/plain", "application/rss+xml", "application/pdf", "application/epub+zip"):
         assert summarizers.can_read(media_type)
     for media_type in ("application/zip", "application/gzip", "application/x-tar"):
@@ -316,22 +327,22 @@ def test_the_built_in_formats_are_there(folder: Path) -> None:
 
 def test_third_party_plugins_are_asked_before_the_built_in_ones(folder: Path) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS)
-    manager = PluginManager.load(configured(folder))
-    recognize = manager.recognizer(print)
+    tools = _tools(folder)
+    recognize = tools.recognise
     assert recognize("", b"MINE") == ("application/x-mine", "")
     assert recognize("", b"%PDF-") == ("application/pdf", "")
-    summarizers = manager.summarizers(print)
+    summarizers = tools.summarizers
     for body, title in ((b"<title>mine?", "mine"), (b"<title>yours", "yours")):
         summary = summarizers.summarize(body, "text/html", "utf-8", "http://a.test/")
         assert summary is not None
         assert summary.title == title
-    members = manager.expanders(print).expand(b"x", "application/x-mine", "http://a.test/")
+    members = tools.expanders.expand(b"x", "application/x-mine", "http://a.test/")
     assert [member.name for member in members] == ["a"]
 
 
 def test_the_formats_of_packages_are_found(folder: Path, packages: Path) -> None:
     _install(packages, "formats_stranger", _FORMATS)
-    assert PluginManager.load(configured(folder)).expanders(print).can_expand("application/x-mine")
+    assert _tools(folder).expanders.can_expand("application/x-mine")
 
 
 @pytest.mark.parametrize(
@@ -345,7 +356,7 @@ def test_the_formats_of_packages_are_found(folder: Path, packages: Path) -> None
 def test_a_format_plugin_that_cannot_be_used_is_named(folder: Path, change: tuple[str, str], text: str) -> None:
     (folder / "plugins" / "mine.py").write_text(_FORMATS.replace(*change))
     with pytest.raises(PluginError, match=text):
-        PluginManager.load(configured(folder)).summarizers(print)
+        PluginManager.load(configured(folder)).summarizers()
 
 
 def test_every_built_in_can_be_made(folder: Path) -> None:

@@ -17,8 +17,8 @@ from parcahyd.config.schema import Configuration
 from parcahyd.core.messages import FromWorkerToUpdate
 from parcahyd.core.ports import Clock, Downloader, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, ResolvedLease, SiteLease
+from parcahyd.document_tools import DocumentTools
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.pipeline.url_mapper import UrlMapper
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.rules.urls.address_policy import AddressPolicy
@@ -54,7 +54,7 @@ class SingleFetch:
         self._configuration = configuration
         self._watch = watch
         self._plugins = PluginManager.load(configuration)
-        self.tools: DocumentTools = self._plugins.tools(self.plugin_errors.append)
+        self.tools = DocumentTools(self._plugins, configuration.work, self.plugin_errors.append)
         self._loop = asyncio.new_event_loop()
 
     def resolve(self) -> ResolvedLease:

@@ -28,8 +28,8 @@ from parcahyd.core.messages import (
     WorkerJoined,
 )
 from parcahyd.core.ports import Clock, Downloader
+from parcahyd.document_tools import DocumentTools
 from parcahyd.pipeline.crawl_worker import CrawlWorker
-from parcahyd.pipeline.crawl_worker.document_reader import DocumentTools
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.runtime.channel import Channel, connect
 from parcahyd.runtime.children import become_child, end_now, end_with_traceback
@@ -117,7 +117,7 @@ class CrawlWorkerProcess:
         self.number, self._serial, self.credit = message.worker, message.serial, message.credit
         plugins = PluginManager.load(configuration)
         self._downloader = plugins.downloader(self.loop)
-        self.tools = plugins.tools(self._send_notice_from_thread)
+        self.tools = DocumentTools(plugins, configuration.work, self._send_notice_from_thread)
         self._worker = self._join(configuration, self._downloader, self)
         self._report()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 from sqlalchemy import Text, and_, bindparam, case, delete, literal_column, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from parcahyd.core.records import Pause, PauseRecord
 from parcahyd.storage.expressions import ONE, ZERO, later, moment, same
@@ -40,7 +40,14 @@ def _upsert(new: Any) -> Any:
     )
 
 
-_UPSERT = {"sqlite": _upsert(sqlite.insert(pauses)), "postgresql": _upsert(postgresql.insert(pauses))}
+def _insert(kind: str) -> Any:
+    if kind == "sqlite":
+        return sqlite.insert(pauses)
+    from sqlalchemy.dialects import postgresql  # It takes as long to load as the rest of the start of a small crawl.
+
+    return postgresql.insert(pauses)
+
+
 _DROP_OVER = delete(pauses).where(
     or_(
         and_(pauses.c.not_before <= bindparam("now"), pauses.c.failures == ZERO),
@@ -64,10 +71,11 @@ class PauseRows:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._upsert = _upsert(_insert(writer.kind))
 
     def extend(self, wanted: Iterable[Pause]) -> None:
         """Keeps each subject from being asked until then; a pause is never shortened."""
-        self._writer.many(_UPSERT[self._writer.kind], [asdict(pause) for pause in wanted])
+        self._writer.many(self._upsert, [asdict(pause) for pause in wanted])
 
     def note(self, record: PauseRecord) -> None:
         """Takes what an open visit was told: who is to be left alone, its own site included."""

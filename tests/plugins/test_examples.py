@@ -10,6 +10,7 @@ import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.ports import Downloader
+from parcahyd.document_tools import DocumentTools
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.testing import check_downloader, check_resolver, check_summarizer
 
@@ -55,7 +56,7 @@ Read [more](more.md) or [elsewhere](https://other.test/).
 
 
 def test_the_summarizer_conforms() -> None:
-    summarizers = _plugins().summarizers(print)
+    summarizers = DocumentTools(_plugins(), WorkConf(Summaries="full"), print).summarizers
     summary = summarizers.summarize(_MARKDOWN, "text/markdown", "utf-8", "http://a.test/docs/index.md")
     assert summary is not None
     assert (summary.title, summary.headings) == ("A kettle", ("Steam",))
