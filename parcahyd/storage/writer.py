@@ -130,7 +130,8 @@ class Writer:
 
     def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
         text, bind = self._compiled.get(statement) or self._compile(statement)
-        return list(self._cursor(text, bind(parameters)))
+        found: list[Any] = self._cursor(text, bind(parameters)).fetchall()
+        return found
 
     def value(self, statement: Executable, **parameters: Any) -> Any:
         """The first value of the first row; None where there is no row."""
