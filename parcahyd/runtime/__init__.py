@@ -1,4 +1,4 @@
-"""One process tree on one machine: sockets between the processes, their birth and death, the lock, the clock.
+"""What the processes of a run need of the system: channels between them, how children start and end, the lock, the clock.
 
-Boxes know nothing of this package; `parcahyd.topology` gives it to them through ports.
+Boxes do not import this package; `parcahyd.topology` gives them what they need through ports.
 """

@@ -1,14 +1,15 @@
 """One run per database: a lock that every process of the run holds, and that is free only when all of them are gone.
 
 The lock is a file: beside an SQLite database, else in the user's runtime folder under a name made from the database's URL.
-Children are given the open file with their first message, before which they do nothing, so the lock outlives a coordinator
-that was killed for as long as any child works.
+Children inherit the open file, so the lock outlives a coordinator that was killed for as long as any child works.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
+import tempfile
 import time
 
 from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
@@ -23,16 +24,13 @@ def _lock_file(database_url: str) -> str:
     scheme, _, rest = database_url.partition(":///")
     if scheme.startswith("sqlite"):
         return rest + ".lock"
-    import hashlib  # Not needed beside an SQLite database, and slow to load.
-    import tempfile
-
     folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     name = hashlib.sha256(database_url.encode()).hexdigest()[:16]
     return os.path.join(folder, f"parcahyd-{os.getuid()}-{name}.lock")
 
 
 class RunLock:
-    """Taken by the coordinator, which gives its children a `copy`."""
+    """Taken by the coordinator; `descriptor` is what its children inherit."""
 
     def __init__(self, database_url: str, wait: float = _WAIT_SECONDS) -> None:
         path = _lock_file(database_url)
@@ -62,10 +60,6 @@ class RunLock:
                 time.sleep(_LOOK_EVERY)
             else:
                 return True
-
-    def copy(self) -> int:
-        """Another hold on the lock, to be given away."""
-        return os.dup(self.descriptor)
 
     def release(self) -> None:
         """Close this process's hold; the lock is free when every child has ended too."""

@@ -7,6 +7,8 @@ import dns.rcode
 from tests.support.crawl import CrawlFactory
 from tests.support.dns_server import DnsName, DnsServer
 from tests.support.generated_site import generated_site
+from tests.support.processes import wait_until
+from tests.support.rows import rows
 from tests.support.site_server import SiteServer
 from tests.support.sites import Site, html
 
@@ -62,3 +64,16 @@ def test_the_next_address_of_a_host_is_tried_when_nobody_is_at_home(server: Site
         running.run(sets={"Work.RevisitAfter": 0})
     assert len(server.requests(host="two.test")) == 2
     assert "127.0.0.1" in running.explain(listener.url(host="two.test"))
+
+
+def test_addresses_are_in_the_database_before_the_first_answer(
+    server: SiteServer, crawl_on: CrawlFactory, database: str
+) -> None:
+    listener = server.listen()
+    server.put("", generated_site(2))
+    with DnsServer({"site.test": DnsName(("127.0.0.1",))}) as name_server:
+        running = crawl_on({"Map.Nameservers": [name_server.nameserver]})
+        with server.holding(lambda _: True), running.start(listener.url(host="site.test")):
+            assert wait_until(lambda: server.under_way > 0)
+            assert wait_until(lambda: any("127.0.0.1" in row for row in rows(database, "sites")))
+            assert rows(database, "documents") == []
