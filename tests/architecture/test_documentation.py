@@ -109,5 +109,5 @@ def test_commands_in_the_pages_can_be_typed(page: Path) -> None:
 
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "decisions"
-    listed = re.findall(r"^\d+\. \[.*?\]\((.*?)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(r"^- \d+: \[.*?\]\((.*?)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert listed == sorted(path.name for path in folder.glob("0*.md"))
