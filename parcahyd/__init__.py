@@ -19,7 +19,7 @@ database layer when they are called.
 To read the code, begin with `topology.py`, which joins the boxes of `pipeline/` as the architecture's drawing does. `core/`
 holds what passes between them, `rules/` and `refresh/` decide, `net/` and `storage/` act.
 
-Tested by tests/architecture/test_public_pages.py.
+Tested in tests/architecture/test_public_pages.py.
 """
 
 from __future__ import annotations

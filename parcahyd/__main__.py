@@ -1,4 +1,4 @@
-"""`python -m parcahyd` is the command `parcahyd`."""
+"""`python -m parcahyd` is the command `parcahyd`. Tested in tests/end_to_end/test_whole_crawl.py."""
 
 from __future__ import annotations
 

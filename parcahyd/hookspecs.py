@@ -3,7 +3,7 @@
 A plugin is a module or class whose functions carry `@hookimpl` and a name below. It is found by its entry point
 (group `parcahyd`), as a Python file in `PluginDir`, or by a dotted path in `DnsResolverClass`, `DownloaderClass` or `Order`.
 
-Tested by tests/test_plugin_manager.py and tests/plugins/test_plugins_page.py.
+Tested in tests/test_plugin_manager.py and tests/plugins/test_plugins_page.py.
 """
 
 from __future__ import annotations

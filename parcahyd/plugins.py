@@ -12,7 +12,7 @@
 
 The checks for tests of plugins are in `parcahyd.testing`. A test holds the list of names.
 
-Tested by tests/architecture/test_public_pages.py.
+Tested in tests/architecture/test_public_pages.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds the plugins that do not come with PARCAHYD: in installed packages, in files, and by dotted path.
 
-Tested by tests/test_plugin_manager.py.
+Tested in tests/test_plugin_manager.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A table is public, and caches on the way may keep it. So none is made of an answer that was meant for one visitor.
 
-Tested by tests/authoring/test_middlewares.py.
+Tested in tests/authoring/test_middlewares.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the last build wrote, so that the next one writes only what has changed and removes only what is its own.
 
-Tested by tests/authoring/test_build.py.
+Tested in tests/authoring/test_build.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The tables of one page, what its author should put right, and the bundle of all tables of links.
 
-Tested by tests/authoring/test_build.py and test_check.py.
+Tested in tests/authoring/test_build.py and test_check.py.
 """
 
 from __future__ import annotations

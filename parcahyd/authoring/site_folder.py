@@ -1,6 +1,6 @@
 """The pages of a built site, and the names of the files that belong to each.
 
-Tested by tests/authoring/test_build.py.
+Tested in tests/authoring/test_build.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files that are there whole or not at all.
 
-Tested by tests/authoring/test_build.py.
+Tested in tests/authoring/test_build.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 | 2 | a UserError: one line on standard error, with a remedy |
 | 130 | interrupted |
 
-Tested by tests/cli/test_application.py.
+Tested in tests/cli/test_application.py.
 """
 
 from __future__ import annotations

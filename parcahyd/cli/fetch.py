@@ -1,6 +1,6 @@
 """`parcahyd fetch`: one visit, told in every detail, and nothing stored.
 
-Tested by tests/end_to_end/test_fetch.py.
+Tested in tests/end_to_end/test_fetch.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A visit that fetches one URL and stores nothing: the boxes of a crawl run in this process, and every exchange is reported.
 
 `parcahyd fetch` prints what happens. URL Mapper, Crawl Worker and plugins are those of a crawl, so the outcome is the same.
-Tested by tests/end_to_end/test_fetch.py.
+Tested in tests/end_to_end/test_fetch.py.
 """
 
 from __future__ import annotations

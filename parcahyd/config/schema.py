@@ -2,7 +2,7 @@
 
 Keys keep the names of the paper's tables (statements P12, P15), and new keys follow their style.
 
-Tested by tests/config/test_loading.py and test_explaining.py.
+Tested in tests/config/test_loading.py and test_explaining.py.
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.

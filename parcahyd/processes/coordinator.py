@@ -2,6 +2,7 @@
 
 It holds nothing that cannot be lost: what is due stands in the database, and every visit that it handed out is a lease there.
 What flows between the boxes is in `parcahyd.topology`; this file is about the run as a whole.
+Tested in tests/end_to_end/test_interrupt.py and tests/torture/test_kill.py.
 """
 
 from __future__ import annotations

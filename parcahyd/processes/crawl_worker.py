@@ -1,7 +1,8 @@
 """A Crawl Worker's process: one event loop, the downloader plugin, and two channels.
 
 One channel leads to the coordinator (sets in, *Request processed* out), one to the Document and URL Buffer (records out, credit
-in). When either closes, the process ends at once: everything it holds can be fetched again.
+in). When either closes, the process ends at once: everything it holds can be fetched again. Tested in
+tests/end_to_end/test_interrupt.py and tests/torture/test_kill.py.
 """
 
 from __future__ import annotations

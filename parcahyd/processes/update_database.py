@@ -1,7 +1,8 @@
 """Update Database's process: the Document and URL Buffer, Update Database and the store, the only writer of a run.
 
 An event loop reads records from the workers' channels as they come; the database thread writes; packing threads pack pages
-while they wait (SHA-256, the compressors and the database drivers release the interpreter lock).
+while they wait (SHA-256, the compressors and the database drivers release the interpreter lock). Tested in
+tests/end_to_end/test_store_failures.py and tests/torture/test_kill.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The real clock."""
+"""The real clock. Tested in tests/end_to_end/test_politeness.py."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 
 Each version says for itself which of the two it is, so the setting may change between runs.
 
-Tested by tests/storage/test_packing.py and tests/storage/test_regions.py.
+Tested in tests/storage/test_packing.py and tests/storage/test_regions.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Equal bytes share a row: the 64-bit fingerprint DF finds the candidates, SHA-256 confirms (statement P23 and its reading).
 
-Tested by tests/storage/test_pages.py.
+Tested in tests/storage/test_pages.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In an INSERT or UPDATE a parameter has the name of its column, so one row of named columns serves both.
 
-Tested by tests/storage/test_writer.py.
+Tested in tests/storage/test_writer.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One row per visit, not one write per URL. Whatever becomes of the visit, its URLs are still there.
 
-Tested by tests/storage/test_frontier.py, and by test_due_urls.py and test_budgets.py beside it.
+Tested in tests/storage/test_frontier.py, and by test_due_urls.py and test_budgets.py beside it.
 """
 
 from __future__ import annotations

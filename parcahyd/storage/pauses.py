@@ -1,6 +1,6 @@
 """The rows of `pauses`: until when a host or an address is not to be asked, for whichever site.
 
-Tested by tests/storage/test_frontier.py.
+Tested in tests/storage/test_frontier.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ What a sitemap says is kept with each URL until its next check, which shows whet
 of its row (`refresh.lastmod`). Where it is earned, a page is due as soon as a sitemap says that it changed, and spared while
 it says that it did not.
 
-Tested by tests/storage/test_revisits.py, and by test_lastmods.py beside it.
+Tested in tests/storage/test_revisits.py, and by test_lastmods.py beside it.
 """
 
 from __future__ import annotations

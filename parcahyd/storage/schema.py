@@ -21,7 +21,7 @@ Rows refer to each other by id without declared foreign keys: there is one write
 the database costs more than writing it, and `parcahyd verify` looks for references that lead nowhere.
 Ids are given out by the writer, so that a batch is written without asking the database for each of them.
 
-Tested by tests/storage/test_migrations.py and tests/storage/test_query_plans.py.
+Tested in tests/storage/test_migrations.py and tests/storage/test_query_plans.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A URL's place is its site and the key of its path. Another URL may be there already: then it takes the next free key
 (architecture, section 5). So a place is only ever used after the text was compared.
 
-Tested by tests/storage/test_urls.py, and by test_seeds.py and test_bad_urls.py beside it.
+Tested in tests/storage/test_urls.py, and by test_seeds.py and test_bad_urls.py beside it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A page without regions, table or anything learned has none of them and costs nothing here.
 
-Tested by tests/storage/test_regions.py.
+Tested in tests/storage/test_regions.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The server on loopback against which downloaders are checked.
 
-Tested by tests/testing/test_downloader_checks.py.
+Tested in tests/testing/test_downloader_checks.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A planned request: what a visit requests, and what is needed to understand the answer.
 
-Tested by tests/pipeline/crawl_worker/test_next_request.py.
+Tested in tests/pipeline/crawl_worker/test_next_request.py.
 """
 
 from __future__ import annotations

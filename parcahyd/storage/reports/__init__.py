@@ -1,6 +1,6 @@
 """What a crawl's database tells: to `status`, `urls`, `show`, `explain` and `verify`. It only reads, while a crawl may run.
 
-Tested by tests/storage/reports/test_status.py.
+Tested in tests/storage/reports/test_status.py.
 """
 
 from __future__ import annotations

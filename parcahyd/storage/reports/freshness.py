@@ -1,6 +1,6 @@
 """How fresh the collection is believed to be: one pass over the URLs that have a document, some at a time.
 
-Tested by tests/storage/reports/test_status.py.
+Tested in tests/storage/reports/test_status.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A database opened to be read: short transactions that each see one moment, and pages by key.
 
-Tested by tests/storage/test_connection.py and tests/storage/reports/test_verification.py.
+Tested in tests/storage/test_connection.py and tests/storage/reports/test_verification.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What readers of a crawl's database get to see. Times are seconds since the epoch; states and reasons are their words.
 
-Tested by tests/storage/reports/test_status.py and tests/storage/reports/test_url_report.py.
+Tested in tests/storage/reports/test_status.py and tests/storage/reports/test_url_report.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Stored versions as readers see them: whole, and compared with each other.
 
-Tested by tests/storage/test_regions.py.
+Tested in tests/storage/test_regions.py.
 """
 
 from __future__ import annotations
