@@ -13,7 +13,10 @@ from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.storage.reports.records import UrlReport
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "plugins/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 def _command(name: str) -> click.Command:
