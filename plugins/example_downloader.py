@@ -25,8 +25,8 @@ class PlainHttp(ThreadedDownloader):
         try:
             connection.connect()
         except OSError as error:
-            fault = DownloadFailure.TIMEOUT if isinstance(error, TimeoutError) else DownloadFailure.CONNECT
-            return DownloadResult(failure=fault, detail=str(error))
+            failure = DownloadFailure.TIMEOUT if isinstance(error, TimeoutError) else DownloadFailure.CONNECT
+            return DownloadResult(failure=failure, detail=str(error))
         peer: str = connection.sock.getpeername()[0]
         connection.sock.settimeout(self.conf.TimeoutIdle)
         try:
@@ -62,7 +62,7 @@ class PlainHttp(ThreadedDownloader):
 
 
 def _read(response: HTTPResponse, most: int) -> bytes:
-    """At most that many bytes, in pieces: http.client tells of a body that ends early only when all of it is asked for."""
+    """At most that many bytes, in pieces: http.client reports a body that ends early only when all of it is read at once."""
     pieces: list[bytes] = []
     size = 0
     while size < most and (piece := response.read(min(65536, most - size))):

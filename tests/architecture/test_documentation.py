@@ -14,7 +14,10 @@ from parcahyd.storage.reports.records import UrlReport
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "plugins/README.md")),
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "plugins/README.md")
+    ),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
