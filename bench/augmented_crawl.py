@@ -195,12 +195,12 @@ def _play(name: str, bandwidth: float, chosen: argparse.Namespace) -> dict[str, 
             port = _free_port(len(_WEBS[name](0)))
             run = _crawl(offer(_WEBS[name](port), what), port, eager, chosen.latency, bandwidth, chosen)
             runs[way].append(run)
-            told = f"{run.seconds:.1f} s, {len(run.requests)} requests, {run.tables} of them for tables"
-            print(f"{name}, {_told(bandwidth)}, round {number + 1}, {way}: {told}", file=sys.stderr, flush=True)
+            figures = f"{run.seconds:.1f} s, {len(run.requests)} requests, {run.tables} of them for tables"
+            print(f"{name}, {_bandwidth_words(bandwidth)}, round {number + 1}, {way}: {figures}", file=sys.stderr, flush=True)
     return runs
 
 
-def _told(bandwidth: float) -> str:
+def _bandwidth_words(bandwidth: float) -> str:
     return "unlimited bandwidth" if bandwidth == inf else f"{bandwidth / _MEGABIT:g} Mbit/s"
 
 
@@ -240,7 +240,7 @@ def main() -> None:
     for bandwidth in [number * _MEGABIT or inf for number in chosen.bandwidth or (2.0, 0.0)]:
         for name in chosen.web or ("intranet", "deep"):
             runs = _play(name, bandwidth, chosen)
-            title = f"{name}, {_told(bandwidth)}"
+            title = f"{name}, {_bandwidth_words(bandwidth)}"
             lines += ["", f"### {title[0].upper()}{title[1:]}", "", *table(heading, _rows(runs))]
             bars = [
                 Bar(way, min(seconds), statistics.median(seconds), max(seconds), len(seconds), ",.1f")

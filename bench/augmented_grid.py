@@ -130,12 +130,12 @@ def verdict(found: Sequence[Cell]) -> str:
     plain = sum(cell.offer == "nothing" for cell in found)
     return (
         f'"auto" took more than {100 * (TOLERANCE - 1):.0f} % longer than "never" in {slower} of {len(found)} cells. Worst: '
-        f"{_percent(worst.ratio('auto'))} ({worst.case}; the sites offer {_told_offer(worst.offer)}). Where the sites offer "
+        f"{_percent(worst.ratio('auto'))} ({worst.case}; the sites offer {_offer_words(worst.offer)}). Where the sites offer "
         f'nothing, "auto" was "never" to the last request and byte in {same} of {plain} cells.'
     )
 
 
-def _told_offer(what: str) -> str:
+def _offer_words(what: str) -> str:
     return {"tables": "a table beside each page", "bundle": "a bundle", "both": "tables and a bundle"}.get(what, what)
 
 
@@ -147,7 +147,7 @@ def _summary(found: Sequence[Cell]) -> Iterator[str]:
         ratios = sorted(cell.ratio(eager) for cell in found if cell.offer == what and cell.case.delay == delay)
         won, lost = sum(ratio < 1 / TOLERANCE for ratio in ratios), sum(ratio > TOLERANCE for ratio in ratios)
         figures = [_percent(ratios[len(ratios) // 2]), _percent(ratios[0]), _percent(ratios[-1])]
-        rows.append((_told_offer(what), eager, f"{delay:g} s", str(len(ratios)), str(won), str(lost), *figures))
+        rows.append((_offer_words(what), eager, f"{delay:g} s", str(len(ratios)), str(won), str(lost), *figures))
     return table(heading, rows)
 
 

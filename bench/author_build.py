@@ -59,7 +59,6 @@ class _Built(NamedTuple):
     tables: _Bytes
     bundle: _Bytes
     check: str
-    touched: str
     rewritten: list[str]
     rewriting: float
 
@@ -116,7 +115,6 @@ def _measure(site: Site, scratch: Path, jobs: int) -> _Built:
         _bytes(tables),
         _bytes([folder / "site.TOL"]),
         "clean" if not code else said.splitlines()[0],
-        str(page.relative_to(folder)),
         rewritten,
         rewriting,
     )

@@ -139,8 +139,8 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     yield ""
     robots = sum(request.page == ROBOTS for request in requests)
     statuses = Counter(request.status for request in requests)
-    told = ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items()))
-    yield f"- Requests: {len(requests):,}, {robots:,} of them for robots.txt; status {told}."
+    by_status = ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items()))
+    yield f"- Requests: {len(requests):,}, {robots:,} of them for robots.txt; status {by_status}."
     yield f"- Requests in a second: {quantiles([count for _, count in outcome.curve()], '{:.0f}')}."
     firsts = _first_requests(requests)
     yield f"- Hosts asked: {len(firsts):,}; first request after {quantiles([at - outcome.began for at in firsts], '{:.1f} s')}."

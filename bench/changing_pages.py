@@ -1,4 +1,4 @@
-"""Pages that change at known rates on a clock of their own, and how fresh the copies are that somebody keeps of them."""
+"""Pages that change at known rates on a clock of their own, and how fresh the copies of them are."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Usage:
     seconds: float
     cpu_seconds: float
     peak_bytes: int
-    """The largest sum over the process tree that was sampled: PSS where the kernel tells it, else RSS."""
+    """The largest sum over the process tree that was sampled: PSS where the kernel shows it, else RSS."""
     other_cores: float
     """Cores that processes outside of the benchmark used meanwhile, on average."""
     stolen_cores: float

@@ -68,7 +68,7 @@ def draw(
     measure: str = "pages per second, median (range)",
     ours: str = _OURS,
 ) -> str:
-    """The picture of all sites, each with title and bars. The limit is told, not drawn: beside it all bars would be short.
+    """The picture of all sites, each with title and bars. The limit is written, not drawn: beside it all bars would be short.
 
     `ours` is the name that stands out.
     """

@@ -1,4 +1,4 @@
-"""What a reader of this program has before him: files, lines, names, repetitions, and how many files one URL passes through.
+"""How much there is to read: files, lines, names, repetitions, and how many files one URL passes through.
 
     python bench/reading.py [CHECKOUT...]
 

@@ -35,8 +35,8 @@ def quantiles(values: Sequence[float], form: str) -> str:
         return ", ".join(form.format(value) for value in values) or "none"
     low, middle, high = statistics.quantiles(values, n=4)
     names = ("least", "quartiles", "", "", "most")
-    told = [form.format(value) for value in (min(values), low, middle, high, max(values))]
-    return ", ".join(f"{name} {value}".strip() for name, value in zip(names, told, strict=True))
+    written = [form.format(value) for value in (min(values), low, middle, high, max(values))]
+    return ", ".join(f"{name} {value}".strip() for name, value in zip(names, written, strict=True))
 
 
 def spread(values: Sequence[float], form: str) -> str:

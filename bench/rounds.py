@@ -131,12 +131,12 @@ def _bytes_below(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def settle(crawl: Callable[[], Outcome], repeats: int, tell: Callable[[Outcome], None]) -> Outcome:
+def settle(crawl: Callable[[], Outcome], repeats: int, report: Callable[[Outcome], None]) -> Outcome:
     """The first crawl that was not disturbed, of one and at most so many repeats; else the one that was disturbed least."""
     outcomes = []
     for _ in range(1 + repeats):
         outcomes.append(crawl())
-        tell(outcomes[-1])
+        report(outcomes[-1])
         if not outcomes[-1].disturbed:
             return outcomes[-1]
     return min(outcomes, key=lambda outcome: outcome.usage.other_cores)
@@ -164,7 +164,7 @@ def play(
     outcomes: dict[str, list[Outcome]] = {contender.name: [] for contender in contenders}
     failures: dict[str, str] = {}
 
-    def tell(outcome: Outcome) -> None:
+    def report(outcome: Outcome) -> None:
         record(ground.site, outcome)
         print(f"{ground.site}, {'disk' if ground.on_disk else 'memory'}, {_line(outcome)}", file=sys.stderr)
 
@@ -173,7 +173,7 @@ def play(
             if contender.name in failures:
                 continue
             try:
-                outcome = settle(partial(ground.crawl, contender, number), repeats, tell)
+                outcome = settle(partial(ground.crawl, contender, number), repeats, report)
             except Failed as failure:
                 failures[contender.name] = _of_failure(contender, ground, failure)
                 continue

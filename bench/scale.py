@@ -95,7 +95,7 @@ def tenths(requests: Sequence[Request], samples: Sequence[Sample]) -> list[Tenth
 
 
 def _database_at(at: float, samples: Sequence[Sample]) -> float:
-    """The size of the database at a moment between two samples."""
+    """The size of the database at a time between two samples."""
     after = bisect_left([sample.at for sample in samples], at)
     if after == 0 or after == len(samples):
         return float(samples[min(after, len(samples) - 1)].database)
@@ -171,8 +171,8 @@ def _completeness(outcome: Outcome) -> Iterator[str]:
     again = sum(count for number, count in times.items() if number > 1)
     missing = outcome.shape.pages - sum(times.values())
     statuses = Counter(request.status for request in outcome.requests)
-    told = ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items()))
-    yield f"- URLs asked for once: {times[1]:,}, more than once: {again:,}, never: {missing:,}; status {told};"
+    by_status = ", ".join(f"{status}: {count:,}" for status, count in sorted(statuses.items()))
+    yield f"- URLs asked for once: {times[1]:,}, more than once: {again:,}, never: {missing:,}; status {by_status};"
     yield f"  {outcome.others:,} other requests (robots.txt)."
 
 

@@ -114,7 +114,7 @@ def _packaged(packaged: Packaged, folders: Sequence[Path], *, fetch: bool) -> Si
 def _fallen_back(scratch: Path) -> Site:
     print(
         f"!!! none of the named sites is there ({', '.join(PACKAGED)}): {_PAGES:,} generated pages take their place. "
-        "Real pages tell more: install one of these Debian packages, or fetch them with --sites FOLDER --fetch",
+        "Real pages show more: install one of these Debian packages, or fetch them with --sites FOLDER --fetch",
         file=sys.stderr,
     )
     return _generated(scratch)

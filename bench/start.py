@@ -2,8 +2,8 @@
 
     python bench/start.py [--rounds 10] [--before CHECKOUT]
 
-`parcahyd run` crawls a site of one page on loopback. The clock runs from the start of the program to the moment at which the
-first byte of the first request is there to be read; the CPU time of the process tree is read then. Versions take turns, and the
+`parcahyd run` crawls a site of one page on loopback. The clock runs from the start of the program to the arrival of the
+first byte of the first request; the CPU time of the process tree is read then. Versions take turns, and the
 first round, which warms the caches, does not count. The kernel counts CPU in hundredths of a second.
 """
 

@@ -87,7 +87,7 @@ class Sample:
     at: float
     requests: int
     memory: dict[str, int]
-    """By role, the sum over its processes: PSS where the kernel tells it, else RSS."""
+    """By role, the sum over its processes: PSS where the kernel shows it, else RSS."""
     database: int
     """The database's file."""
     journal: int
@@ -145,10 +145,6 @@ class Crawl:
         began = time.perf_counter()
         done = subprocess.run(self._command("verify"), cwd=self._folder, capture_output=True, text=True, check=False)
         return done.returncode, time.perf_counter() - began, (done.stdout + done.stderr).strip()
-
-    def told(self) -> list[dict[str, object]]:
-        """What the run wrote about itself, one object per second and the summary."""
-        return [json.loads(line) for line in self.output.read_text().splitlines()]
 
     def _command(self, name: str, *options: str) -> list[str]:
         return [sys.executable, "-m", "parcahyd", name, "--conf", str(self._folder / "conf"), *self._sets, *options]

@@ -70,7 +70,7 @@ class _Connection:
 
 
 class Server:
-    """Answers on all listeners until `run` is told to end."""
+    """Answers on all listeners until `run` ends."""
 
     def __init__(self, web: Web, listeners: list[socket.socket], log: BinaryIO) -> None:
         self._web = web

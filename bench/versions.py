@@ -49,7 +49,7 @@ __all__ = ["Pair", "main", "read_pairs", "really_changed", "stored_bytes", "verd
 
 _HOST = "www.example.org"
 _OLD, _NEW = 1_700_000_000, 1_700_100_000
-"""When the files of either version were written, as nginx tells it."""
+"""When the files of either version were written, as nginx reports it."""
 
 
 class Pair(NamedTuple):

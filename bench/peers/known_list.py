@@ -75,7 +75,7 @@ class Fetch:
 def _handle() -> pycurl.Curl:
     handle = pycurl.Curl()
     handle.setopt(pycurl.NOSIGNAL, 1)
-    # libcurl wants to hear how many bytes were taken; `len` says so without keeping any.
+    # libcurl takes the number of bytes that were read as the answer; `len` gives it without keeping any.
     handle.setopt(pycurl.WRITEFUNCTION, len)
     handle.setopt(pycurl.FAILONERROR, 1)
     return handle

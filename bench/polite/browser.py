@@ -88,6 +88,6 @@ def _crawl(paths: list[str], titles: dict[str, str], bodies: dict[str, bytes]) -
         crawl = Crawl(Path(folder), f"sqlite:///{folder}/crawl.db")
         crawl.run(listener.url(), timeout=120)
         crawl.verify()
-        told = {line["url"].removeprefix(listener.url("")): line["title"] or "" for line in crawl.urls("--state", "stored")}
-        titles.update((path, told[path]) for path in paths)
+        title_of = {line["url"].removeprefix(listener.url("")): line["title"] or "" for line in crawl.urls("--state", "stored")}
+        titles.update((path, title_of[path]) for path in paths)
         bodies.update((path, crawl.show(listener.url(path))) for path in paths)

@@ -119,7 +119,7 @@ def _log(server: SiteServer, host: str, began: float) -> str:
 
 
 def _outcome(crawl: Crawl, url: str) -> str:
-    told = {line[:10].strip(): line[11:] for line in crawl.explain(url).splitlines() if line[:10].strip()}
+    shown = {line[:10].strip(): line[11:] for line in crawl.explain(url).splitlines() if line[:10].strip()}
     private = crawl.states().get(f"{url}private/page", crawl.states().get(f"{url}private/x", ("not known", "")))
-    robots = told["robots"].partition("; read")[0]
-    return f"{robots}; `/` is {told['state']}, what `/` links to is {': '.join(filter(None, private))}"
+    robots = shown["robots"].partition("; read")[0]
+    return f"{robots}; `/` is {shown['state']}, what `/` links to is {': '.join(filter(None, private))}"

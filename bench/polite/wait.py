@@ -1,4 +1,4 @@
-"""A server that answers 429 with Retry-After after ten requests: how long it then hears nothing, under all of its names."""
+"""A server that answers 429 with Retry-After after ten requests: how long it then gets no request, under all of its names."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ def _log(log: list[LogEntry], events: dict[float, str]) -> Iterator[str]:
     at = next(number for number, entry in enumerate(ordered) if entry.status == 429)
     asked = ordered[at]
     shown = {entry.arrived: f"{entry.status}  {entry.host}{entry.target}" for entry in ordered[at - 2 : at + _AROUND + 1]}
-    for moment, words in sorted((shown | events).items()):
-        yield f"    {moment - asked.ended:+8.3f} s  {words}"
+    for when, words in sorted((shown | events).items()):
+        yield f"    {when - asked.ended:+8.3f} s  {words}"
     first: dict[str, float] = {}
     for entry in ordered[at + 1 :]:
         first.setdefault(entry.host.partition(":")[0], entry.arrived - asked.ended)
     yield ""
-    told = ", ".join(f"{host} after {seconds:.2f} s" for host, seconds in first.items())
-    yield f"First request of each host after the 429: {told}. Silence: {min(first.values()):.2f} s."
+    firsts = ", ".join(f"{host} after {seconds:.2f} s" for host, seconds in first.items())
+    yield f"First request of each host after the 429: {firsts}. Silence: {min(first.values()):.2f} s."

@@ -8,9 +8,9 @@ from tests.support.sites import Request
 
 
 def test_urls_are_counted() -> None:
-    told = list(PARTS["urls"][1]())
-    assert "891 of 891 cases" in told[0]
-    assert any("207 of 280 cases; 73 differ on purpose" in line for line in told)
+    lines = list(PARTS["urls"][1]())
+    assert "891 of 891 cases" in lines[0]
+    assert any("207 of 280 cases; 73 differ on purpose" in line for line in lines)
 
 
 def test_cases_of_robots_are_counted() -> None:

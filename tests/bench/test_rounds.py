@@ -8,8 +8,8 @@ from tests.bench.outcomes import contender, outcome
 
 def _settle(others: list[float], repeats: int) -> tuple[Outcome, int]:
     crawls = iter([outcome("a", 1, seconds=10.0, others=cores) for cores in others])
-    told: list[Outcome] = []
-    return settle(lambda: next(crawls), repeats, told.append), len(told)
+    reported: list[Outcome] = []
+    return settle(lambda: next(crawls), repeats, reported.append), len(reported)
 
 
 def test_a_quiet_crawl_counts_at_once() -> None:
