@@ -55,6 +55,12 @@ class Database(msgspec.Struct, frozen=True):
     engine: Engine
     """Makes a new connection each time; parameters have places."""
 
+    @property
+    def driver_error(self) -> type[Exception]:
+        """What every exception of the driver is."""
+        error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
+        return error
+
     def connect(self) -> Connection:
         """The first connection; a database that does not answer is a DatabaseUnusable with a remedy."""
         try:

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, exists, insert, select
 
 from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.expressions import same
+from parcahyd.storage.expressions import bound, filled, same
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
 from parcahyd.storage.values import numbers, pairs, plain
 from parcahyd.storage.writer import Writer
@@ -34,7 +34,7 @@ _UNREFERENCED = select(documents.c.id).where(
 _INSERT = insert(documents)
 _INSERT_LINKS = insert(links)
 _INSERT_SUMMARY = insert(summaries)
-_INSERT_FETCH = insert(fetches)
+_INSERT_FETCH = insert(fetches).values({**bound(*fetches.c.keys()), "redirect": filled("redirect")})
 _DELETE = delete(documents).where(*same(documents, "id"))
 _DELETE_BESIDE = tuple(delete(table).where(*same(table, "document_id")) for table in (links, summaries))
 """What goes with a document."""
@@ -103,7 +103,7 @@ class DocumentRows:
         return self._writer.new_id(fetches)
 
     def add_fetches(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Rows with every column of the table."""
+        """Rows with every column of the table; `redirect` is empty where there is none."""
         self._writer.many(_INSERT_FETCH, rows)
 
     def trim(self, places: Sequence[tuple[int, int]], keep: int) -> None:

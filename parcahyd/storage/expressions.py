@@ -7,6 +7,8 @@ Tested in tests/storage/test_writer.py.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -16,6 +18,7 @@ from sqlalchemy import (
     Update,
     bindparam,
     case,
+    func,
     insert,
     literal_column,
     update,
@@ -23,7 +26,7 @@ from sqlalchemy import (
 
 from parcahyd.core.states import Reason
 
-__all__ = ["MOST", "ONE", "ZERO", "inserting", "later", "moment", "same", "updating", "word"]
+__all__ = ["MOST", "ONE", "ZERO", "bound", "filled", "inserting", "later", "moment", "same", "updating", "word"]
 
 ONE: ColumnElement[int] = literal_column("1", Integer)
 ZERO: ColumnElement[int] = literal_column("0", Integer)
@@ -32,14 +35,24 @@ MOST: BindParameter[int] = bindparam("most", type_=Integer)
 """The parameter of a limit."""
 
 
+def bound(*names: str) -> dict[str, Any]:
+    """The parameters of columns."""
+    return {name: bindparam(name) for name in names}
+
+
+def filled(name: str) -> ColumnElement[str | None]:
+    """A text parameter that is empty where the column is NULL. Python's sqlite3 takes twice as long for None as for text."""
+    return func.nullif(bindparam(name), literal_column("''"))
+
+
 def inserting(table: Table, *names: str) -> Insert:
     """An INSERT of the named columns; the others get their defaults."""
-    return insert(table).values({name: bindparam(name) for name in names})
+    return insert(table).values(bound(*names))
 
 
 def updating(table: Table, key: tuple[str, ...], *names: str) -> Update:
     """An UPDATE of the named columns in the row that has the key."""
-    return update(table).where(*same(table, *key)).values({name: bindparam(name) for name in names})
+    return update(table).where(*same(table, *key)).values(bound(*names))
 
 
 def same(table: Table, *names: str) -> tuple[ColumnElement[bool], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, insert, literal_column, null, update
+from sqlalchemy import bindparam, func, insert, null, update
 
 from parcahyd.core.buffer import Written
 from parcahyd.core.records import TableFact, UnchangedRecord
@@ -23,7 +23,7 @@ from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_lea
 from parcahyd.storage.document_format import PackedPage, PackedRegion
 from parcahyd.storage.documents import DocumentRows
 from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import ONE, ZERO, same
+from parcahyd.storage.expressions import ONE, ZERO, bound, filled, same
 from parcahyd.storage.revisits import Histories, History, LastmodRows, rate_of
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
@@ -37,25 +37,35 @@ __all__ = ["PageRows"]
 
 
 _PLACE = ("site_id", "key", "path")
-_WAY = ("reason", "depth", "hops", "seed", "priority")
-_OUTCOME = (
-    *("due_at", "status", "checked_at", "etag", "modified"),
-    *("document_id", "fetch_id", "checks", "changes", "changed_at", "confirmed_at"),
-)
 _RATE = ("change_weight", "change_span", "change_restless")
+_PAGE = {
+    **bound("depth", "hops", "due_at", "status", "etag", "modified", "document_id", "fetch_id"),
+    "reason": filled("reason"),
+    "priority": bindparam("depth"),
+    "checked_at": bindparam("at"),
+    "confirmed_at": bindparam("at"),
+}
+_FIRST_CHECK = {"checks": ONE, "changes": ZERO, "changed_at": bindparam("at")}
+_AS_STORED = {"state": state_after(Event.DOCUMENT), "tries": ZERO, "detail": null()}
 
 _INSERT = insert(urls).values(
     {
         "state": state_after(Event.DOCUMENT, None),
-        **{name: bindparam(name) for name in (*_PLACE, *_WAY, "first_seen", *_OUTCOME)},
+        **bound(*_PLACE),
+        **_PAGE,
+        **_FIRST_CHECK,
+        "first_seen": bindparam("at"),
     }
 )
-_AS_STORED = {"state": state_after(Event.DOCUMENT), "tries": ZERO, "detail": null()}
-_UPDATE = (
-    update(urls)
-    .where(*same(urls, *_PLACE))
-    .values({**_AS_STORED, **{name: bindparam(name) for name in (*_WAY, *_OUTCOME, *_RATE)}})
+"""A page whose URL was not known."""
+_UPDATE_FIRST = (
+    update(urls).where(*same(urls, *_PLACE)).values({**_AS_STORED, **_PAGE, **_FIRST_CHECK, **dict.fromkeys(_RATE, null())})
 )
+"""A page whose URL was known and had no version."""
+_UPDATE_AGAIN = (
+    update(urls).where(*same(urls, *_PLACE)).values({**_AS_STORED, **_PAGE, **bound("checks", "changes", "changed_at", *_RATE)})
+)
+"""A page that had a version before."""
 _CONFIRM = (
     update(urls)
     .where(*same(urls, *_PLACE))
@@ -64,11 +74,10 @@ _CONFIRM = (
             **_AS_STORED,
             "state": state_after(Event.UNCHANGED),
             "reason": null(),
-            **{name: bindparam(name) for name in ("due_at", "status", "checked_at", "confirmed_at", *_RATE)},
-            **{
-                name: func.coalesce(func.nullif(bindparam(f"new_{name}"), literal_column("''")), urls.c[name])
-                for name in ("etag", "modified")
-            },
+            **bound("due_at", "status", *_RATE),
+            **{name: func.coalesce(filled(f"new_{name}"), urls.c[name]) for name in ("etag", "modified")},
+            "checked_at": bindparam("at"),
+            "confirmed_at": bindparam("at"),
             "checks": urls.c.checks + ONE,
         }
     )
@@ -80,15 +89,18 @@ _COUNT = (
 )
 
 
-_NO_RATE = dict.fromkeys(_RATE)
-
-
 class _Rows:
     """What a batch writes, row by row."""
 
     def __init__(self) -> None:
         self.new: list[dict[str, Any]] = []
-        self.old: list[dict[str, Any]] = []
+        """Of pages without a row."""
+        self.first: list[dict[str, Any]] = []
+        """Of pages with a row and without a version."""
+        self.again: list[dict[str, Any]] = []
+        """Of pages that had a version before."""
+        self.seeds: list[tuple[int, int, str]] = []
+        """Pages that count as seeds from now on."""
         self.fetches: list[dict[str, Any]] = []
         self.trimmed: list[tuple[int, int]] = []
         self.forgotten: list[tuple[int, int]] = []
@@ -155,7 +167,9 @@ class PageRows:
         for packed in pages:
             self._add(rows, lookup, packed, documents.get(packed.sha256))
         self._writer.many(_INSERT, rows.new)
-        self._writer.many(_UPDATE, rows.old)
+        self._writer.many(_UPDATE_FIRST, rows.first)
+        self._writer.many(_UPDATE_AGAIN, rows.again)
+        self._urls.mark_seeds(rows.seeds)
         self._documents.add_fetches(rows.fetches)
         self._add_parts(rows, documents)
         self._writer.many(
@@ -259,7 +273,7 @@ class PageRows:
                     "status": status,
                     "address": page.address,
                     "headers": page.headers,
-                    "redirect": redirect,
+                    "redirect": redirect or "",
                     "document_id": document,
                     "sha256": sha256,
                     "length": length,
@@ -269,35 +283,24 @@ class PageRows:
             "site_id": site,
             "key": key,
             "path": path,
-            "reason": page.reason or (Reason.REDIRECT.word if redirect else None),
-            "depth": page.depth,
-            "hops": page.hops,
-            "seed": page.seed,
-            "priority": page.depth,
-            "due_at": self._first_due(path, at, key) if is_new else None,
+            "reason": page.reason or (Reason.REDIRECT.word if redirect else ""),
+            "depth": page.depth if row is None else min(page.depth, row.depth),
+            "hops": page.hops if row is None else min(page.hops, row.hops),
             "status": status,
-            "checked_at": at,
+            "at": at,
             "etag": validator(page.etag),
             "modified": validator(page.modified),
             "document_id": document,
             "fetch_id": fetch,
-            "checks": 1,
-            "changes": 0,
-            "changed_at": at,
-            "confirmed_at": at,
         }
-        if row is None:
-            stored["first_seen"] = at
-            rows.new.append(stored)
+        if is_new:
+            stored["due_at"] = self._first_due(path, at, key)
+            (rows.new if row is None else rows.first).append(stored)
         else:
-            stored["depth"] = stored["priority"] = min(page.depth, row.depth)
-            stored["hops"] = min(page.hops, row.hops)
-            stored["seed"] = page.seed or bool(row.seed)
-            if is_new:
-                stored |= _NO_RATE
-            else:
-                self._check_again(rows, stored, changed=not is_same)
-            rows.old.append(stored)
+            self._check_again(rows, stored, changed=not is_same)
+            rows.again.append(stored)
+        if page.seed and not (row is not None and row.seed):
+            rows.seeds.append((site, key, path))
         self._stored += is_new and (row is None or row.state != State.STORED)
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
@@ -340,7 +343,7 @@ class PageRows:
 
     def _check_again(self, rows: _Rows, stored: dict[str, Any], *, changed: bool) -> None:
         """Sets when a page is due that had a version before, and its history from now on."""
-        site, key, at = stored["site_id"], stored["key"], stored["checked_at"]
+        site, key, at = stored["site_id"], stored["key"], stored["at"]
         before = rows.histories.get((site, key))
         if before is None:  # its place is another's, and it has the next one
             before = self._histories.of([(site, key)])[site, key]
@@ -455,10 +458,9 @@ class PageRows:
                 "path": record.path,
                 "due_at": due,
                 "status": record.status,
-                "checked_at": at,
+                "at": at,
                 "new_etag": validator(record.etag),
                 "new_modified": validator(record.modified),
-                "confirmed_at": at,
             }
             rows.append(confirmed | dict(zip(_RATE, rate, strict=True)))
         self._writer.many(_CONFIRM, rows)

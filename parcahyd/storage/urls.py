@@ -17,11 +17,11 @@ from sqlalchemy import bindparam, func, insert, literal_column, null, select, tr
 
 from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
-from parcahyd.core.states import SETTINGS_OF, Event, Reason, State, after
+from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import ZERO, inserting, moment, same, updating
+from parcahyd.storage.expressions import ZERO, bound, inserting, moment, same, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
@@ -39,7 +39,6 @@ FoundUrl = tuple[str, int, int, bool, str]
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN = int(State.KNOWN)
-_SEEN, _SEEN_REFUSED = int(after(Event.SEEN, None)), int(after(Event.REFUSAL, None))
 _depth = itemgetter(3)
 _RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
 
@@ -65,7 +64,21 @@ _PAIR = pairs()
 _LOOK_UP = select(urls.c.site_id, urls.c.key, *(urls.c[name] for name in UrlRow._fields)).join_from(
     _PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key)
 )
-_INSERT = inserting(urls, *_PLACE, "state", "reason", *_WAY, "first_seen", "due_at")
+# Most values of a new URL are constants. They stand in the statements: Python's sqlite3 is slow with None and with bool.
+_INSERT_KNOWN = insert(urls).values(
+    {
+        **bound(*_PLACE, "depth", "hops", "priority", "first_seen"),
+        "state": state_after(Event.SEEN, None),
+        "due_at": bindparam("first_seen"),
+    }
+)
+_INSERT_REFUSED = insert(urls).values(
+    {
+        **bound(*_PLACE, "reason", "depth", "hops", "first_seen"),
+        "state": state_after(Event.REFUSAL, None),
+        "priority": bindparam("depth"),
+    }
+)
 _NEARER = (
     update(urls)
     .where(*same(urls, *_PLACE))
@@ -150,7 +163,9 @@ class UrlRows:
         """
         if self._state.work.MaxDepth is not None:
             seen_urls = sorted(seen_urls, key=_depth)
-        new: list[dict[str, Any]] = []
+        known: list[dict[str, Any]] = []
+        refused: list[dict[str, Any]] = []
+        seeds: list[tuple[int, int, str]] = []
         nearer: list[dict[str, Any]] = []
         again: list[dict[str, Any]] = []
         order = self.order
@@ -177,35 +192,27 @@ class UrlRows:
                                 "now": now,
                             }
                         )
-                    elif row.state == _KNOWN:
-                        priority = order.again(row.priority)
-                        if priority != row.priority:
-                            again.append({"site_id": site, "key": key, "path": path, "priority": priority})
+                    elif row.state == _KNOWN and (priority := order.again(row.priority)) != row.priority:
+                        again.append({"site_id": site, "key": key, "path": path, "priority": priority})
                     continue
             taken[place] = path
-            is_known = not refusal and depth <= max_depth and hops <= max_hops
-            new.append(
-                {
-                    "site_id": site,
-                    "key": key,
-                    "path": path,
-                    "state": _SEEN if is_known else _SEEN_REFUSED,
-                    "reason": None if is_known else refusal or self._too_far(depth, hops),
-                    "depth": depth,
-                    "hops": hops,
-                    "seed": seed,
-                    "priority": order.first(path, depth) if is_known else depth,
-                    "first_seen": now,
-                    "due_at": now if is_known else None,
-                }
-            )
-        self._writer.many(_INSERT, new)
+            new = {"site_id": site, "key": key, "path": path, "depth": depth, "hops": hops, "first_seen": now}
+            if not refusal and depth <= max_depth and hops <= max_hops:
+                new["priority"] = order.first(path, depth)
+                known.append(new)
+            else:
+                new["reason"] = refusal or self._too_far(depth, hops)
+                refused.append(new)
+            if seed:
+                seeds.append((site, key, path))
+        self._writer.many(_INSERT_KNOWN, known)
+        self._writer.many(_INSERT_REFUSED, refused)
+        self.mark_seeds(seeds)
         self._writer.many(_NEARER, nearer)
         self._writer.many(_SEEN_AGAIN, again)
-        waiting = {row["site_id"] for row in new if row["reason"] is None}
-        waiting.update(row["site_id"] for row in nearer)
-        self._sites.count_new(Counter(row["site_id"] for row in new), waiting, now)
-        return len(new)
+        waiting = {row["site_id"] for row in (*known, *nearer)}
+        self._sites.count_new(Counter(row["site_id"] for row in (*known, *refused)), waiting, now)
+        return len(known) + len(refused)
 
     def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:
@@ -218,7 +225,7 @@ class UrlRows:
         return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._too_far(depth, hops) is None
 
     def mark_seeds(self, places: Iterable[tuple[int, int, str]]) -> None:
-        """Counts URLs as seeds: the targets of seeds' redirects, where they were known before."""
+        """Counts URLs as seeds."""
         rows = [{"site_id": site, "key": key, "path": path} for site, key, path in places]
         self._writer.many(_MARK_AS_SEED, rows)
 

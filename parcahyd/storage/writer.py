@@ -25,9 +25,6 @@ __all__ = ["Writer", "compiled"]
 Row = Mapping[str, Any]
 """The parameters of a statement by name."""
 
-# The drivers raise the last two themselves, for values that no column can hold.
-_FAILURES = (DBAPIError, OverflowError, UnicodeError)
-
 _LAST_IDS = {name: select(func.max(table.c.id)) for name, table in metadata.tables.items() if "id" in table.c}
 
 
@@ -43,14 +40,17 @@ class Writer:
     """Runs statements and transactions on one connection, from one thread. A connection that was lost is made anew.
 
     A statement is a Core expression, written as a constant beside the code that runs it. It is compiled when it first runs,
-    once for as long as the writer is open. SQLAlchemy's own way, `Connection.execute`, asks for the types of every value of
-    every row again: that costs 5 µs a row, which is more than SQLite needs to write it.
+    once for as long as the writer is open, and runs on a cursor of the driver. SQLAlchemy's own way, `Connection.execute`, asks
+    for the types of every value of every row again. That costs 5 µs a row, which is more than SQLite needs to write it.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.kind = database.kind
         self.lists = value_lists(database.kind)
+        # SQLAlchemy raises the first, where it opens and ends transactions. The drivers raise the last two for values that no
+        # column can hold.
+        self._failures = (DBAPIError, database.driver_error, OverflowError, UnicodeError)
         self._compiled: dict[Executable, _Compiled] = {}
         self._connection: Connection | None = database.connect()
         self._is_locked = False
@@ -74,7 +74,7 @@ class Writer:
         except BaseException as error:
             self._roll_back()
             self.forget()
-            if isinstance(error, _FAILURES):
+            if isinstance(error, self._failures):
                 raise StoreFailure(first_line(error)) from error
             raise
 
@@ -120,17 +120,17 @@ class Writer:
         if not rows:
             return 0
         text, bind = self._compiled.get(statement) or self._compile(statement)
-        count: int = self._cursor(text, list(map(bind, rows))).rowcount
+        count: int = self._execute(text, list(map(bind, rows))).rowcount
         return count
 
     def run(self, statement: Executable, **parameters: Any) -> None:
         """Runs a statement that gives no rows."""
         text, bind = self._compiled.get(statement) or self._compile(statement)
-        self._cursor(text, bind(parameters))
+        self._execute(text, bind(parameters))
 
     def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
         text, bind = self._compiled.get(statement) or self._compile(statement)
-        found: list[Any] = self._cursor(text, bind(parameters)).fetchall()
+        found: list[Any] = self._execute(text, bind(parameters)).fetchall()
         return found
 
     def value(self, statement: Executable, **parameters: Any) -> Any:
@@ -150,9 +150,14 @@ class Writer:
         self._compiled[statement] = made = compiled(statement, self._database.engine.dialect)
         return made
 
-    def _cursor(self, text: str, parameters: tuple[Any, ...] | list[tuple[Any, ...]]) -> Any:
+    def _execute(self, text: str, parameters: tuple[Any, ...] | list[tuple[Any, ...]]) -> Any:
         assert self._connection is not None, "a statement runs inside a transaction"  # noqa: S101 (for mypy)
-        return self._connection.exec_driver_sql(text, parameters)
+        cursor = self._connection.connection.cursor()
+        if isinstance(parameters, list):
+            cursor.executemany(text, parameters)
+        else:
+            cursor.execute(text, parameters)
+        return cursor
 
     # --- the end --------------------------------------------------------------------------------------------------------
 

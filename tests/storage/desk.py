@@ -50,6 +50,14 @@ class Desk:
         database = open_database(self.url, create=True)
         event.listen(database.engine, "before_cursor_execute", self._count_statement)
         self.store = Store(database, self.key_of)
+        writer = self.store._writer
+        execute = writer._execute
+
+        def counted(text: str, parameters: Any) -> Any:
+            self._count_statement()
+            return execute(text, parameters)
+
+        writer._execute = counted  # type: ignore[method-assign]  # its statements run on the driver's cursor: no event for them
 
     def _count_statement(self, *_: object) -> None:
         self.statements += 1
