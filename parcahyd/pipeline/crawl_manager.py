@@ -189,21 +189,21 @@ class CrawlManager:
         return (worker, free) if self._room[worker] else None
 
     def _open(self, resolved: ResolvedLease, worker: int, address: str) -> Assignment:
-        pair = resolved.lease
-        subjects = _host(pair.host), _address(address)
+        lease = resolved.lease
+        subjects = _host(lease.host), _address(address)
         pages = self._visit_pages
         if self._pages_left is not None:
             # What is left is shared with the sites that wait, so that a small MaxPages does not make them wait in turn.
             pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
             self._pages_left -= pages
         self._room[worker] -= 1
-        crawl_delay = 0.0 if pair.robots is None else pair.robots.delay
-        self._visits[pair.visit] = _OpenVisit(worker, pages, (pair.host, pair.port), crawl_delay, subjects)
+        crawl_delay = 0.0 if lease.robots is None else lease.robots.delay
+        self._visits[lease.visit] = _OpenVisit(worker, pages, (lease.host, lease.port), crawl_delay, subjects)
         for subject in subjects:
             self._owners.setdefault(subject, _Owner(worker)).visits += 1
         of_host, of_address = (self._pauses.get(subject) or Pause(subject, 0.0) for subject in subjects)
         return Assignment(
-            pair,
+            lease,
             address,
             resolved.addresses,
             resolved.expires_at,

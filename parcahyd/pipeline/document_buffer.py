@@ -39,8 +39,8 @@ class DocumentBuffer(Generic[Item]):
         self._bad: deque[BufferedRecord[Item]] = deque()
         self._queues = {BufferQueue.EXTERN: self._extern, BufferQueue.DOC: self._doc, BufferQueue.BAD: self._bad}
         self._uncommitted: dict[int, int] = {}
-        self._over: dict[int, tuple[VisitOver, int, int]] = {}
-        self._gone: set[int] = set()
+        self._last_records: dict[int, tuple[VisitOver, int, int]] = {}
+        self._abandoned: set[int] = set()
         self.records = 0
         self.size = 0
 
@@ -49,8 +49,8 @@ class DocumentBuffer(Generic[Item]):
         self.records += 1
         self.size += cost
         if isinstance(record, VisitOver):
-            self._over[record.visit] = record, cost, sender
-            self._gone.discard(record.visit)
+            self._last_records[record.visit] = record, cost, sender
+            self._abandoned.discard(record.visit)
             return
         visit = 0
         if isinstance(record, ExternRecord):
@@ -64,7 +64,7 @@ class DocumentBuffer(Generic[Item]):
     def abandon(self, visits: Sequence[int]) -> None:
         """The worker of these visits is gone: release those whose last record never came. Of those that were released before,
         the database knows."""
-        self._gone.update(visit for visit in visits if visit not in self._over)
+        self._abandoned.update(visit for visit in visits if visit not in self._last_records)
 
     def waiting(self, queue: BufferQueue) -> int:
         return len(self._queues[queue])
@@ -93,26 +93,26 @@ class DocumentBuffer(Generic[Item]):
         self.size -= sum(credit.values())
         return credit
 
-    def take_over(self) -> tuple[list[VisitOver], list[int], dict[int, int]]:
+    def take_finished(self) -> tuple[list[VisitOver], list[int], dict[int, int]]:
         """Visits whose every record is committed: their last records, the abandoned ones, and the credit that goes back."""
-        ready = [visit for visit in self._over if visit not in self._uncommitted]
+        ready = [visit for visit in self._last_records if visit not in self._uncommitted]
         records: list[VisitOver] = []
         credit: dict[int, int] = {}
         for visit in ready:
-            record, cost, sender = self._over.pop(visit)
+            record, cost, sender = self._last_records.pop(visit)
             records.append(record)
             credit[sender] = credit.get(sender, 0) + cost
             self.records -= 1
             self.size -= cost
-        abandoned = [visit for visit in self._gone if visit not in self._uncommitted]
-        self._gone.difference_update(abandoned)
+        abandoned = [visit for visit in self._abandoned if visit not in self._uncommitted]
+        self._abandoned.difference_update(abandoned)
         return records, abandoned, credit
 
     @property
     def is_urgent(self) -> bool:
         """A visit is over or lost: the sooner it is released, the sooner its site, host and address are free."""
-        return bool(self._over or self._gone)
+        return bool(self._last_records or self._abandoned)
 
     @property
     def is_empty(self) -> bool:
-        return not self.records and not self._gone
+        return not self.records and not self._abandoned

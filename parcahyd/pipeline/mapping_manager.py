@@ -50,10 +50,10 @@ class MappingManager:
                 return
             # What waits is shared among all mappers that are hungry, since a mapper resolves its set one by one.
             share = -(-len(self._source) // self._hungry)
-            pairs = self._source.take(min(self._argument_url, room, share))
+            leases = self._source.take(min(self._argument_url, room, share))
             self._hungry -= 1
-            self.being_mapped += len(pairs)
-            self._assign(pairs)
+            self.being_mapped += len(leases)
+            self._assign(leases)
 
     def delivered(self) -> None:
         """A mapper has delivered one pair of its set."""

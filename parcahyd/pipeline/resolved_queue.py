@@ -53,7 +53,7 @@ class ResolvedQueue:
 
     def take_all(self) -> list[ResolvedLease]:
         """Empty the queue: the run is stopping."""
-        pairs = [resolved for group in self._groups.values() for resolved in group]
+        waiting = [resolved for group in self._groups.values() for resolved in group]
         self._groups.clear()
         self._count = 0
-        return pairs
+        return waiting

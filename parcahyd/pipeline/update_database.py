@@ -57,7 +57,7 @@ class _Buffer(Protocol[Item]):
 
     def committed(self, batch: Sequence[BufferedRecord[Item]]) -> dict[int, int]: ...
 
-    def take_over(self) -> tuple[list[VisitOver], list[int], dict[int, int]]: ...
+    def take_finished(self) -> tuple[list[VisitOver], list[int], dict[int, int]]: ...
 
 
 class _Writer(Protocol[_Written_contra]):
@@ -131,7 +131,7 @@ class UpdateDatabase(Generic[Item]):
         if self._busy:
             return
         if self._buffer.is_urgent or self._buffer.records >= self._enough:
-            self._go_on()
+            self._start_next()
         elif not self._lingers:
             self._lingers = True
             self._later(_LINGER, self._linger_is_over)
@@ -139,9 +139,9 @@ class UpdateDatabase(Generic[Item]):
     def _linger_is_over(self) -> None:
         self._lingers = False
         if not self._busy:
-            self._go_on()
+            self._start_next()
 
-    def _go_on(self) -> None:
+    def _start_next(self) -> None:
         for step in range(len(_PASS)):
             at = (self._turn + step) % len(_PASS)
             queue = _PASS[at]
@@ -199,7 +199,7 @@ class UpdateDatabase(Generic[Item]):
         """The same queue before all others: its failed batch is at its head."""
         if not self._busy:
             self._turn = _PASS.index(queue)
-            self._go_on()
+            self._start_next()
 
     def _pause(self, queue: BufferQueue) -> None:
         self._busy = True  # Nothing else is written meanwhile: the order of a visit's records stays as it was sent.
@@ -221,7 +221,7 @@ class UpdateDatabase(Generic[Item]):
         self.run()
 
     def _release(self) -> bool:
-        over, abandoned, credit = self._buffer.take_over()
+        over, abandoned, credit = self._buffer.take_finished()
         if not over and not abandoned:
             return False
         self._busy = True

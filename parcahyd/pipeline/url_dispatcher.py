@@ -24,12 +24,12 @@ class _Queue(Protocol):
     @property
     def room(self) -> int: ...
 
-    def put(self, pair: SiteLease) -> bool: ...
+    def put(self, lease: SiteLease) -> bool: ...
 
 
-def weight_of(pair: SiteLease) -> int:
+def weight_of(lease: SiteLease) -> int:
     """About how many bytes a pair occupies while it is on its way."""
-    return 1000 + len(pair.known) + 300 * len(pair.urls)
+    return 1000 + len(lease.known) + 300 * len(lease.urls)
 
 
 class UrlDispatcher:
@@ -59,8 +59,8 @@ class UrlDispatcher:
         self._wait_for_retries = wait_for_retries
         self._open: dict[int, int] = {}
         self._weight = 0
-        self._asked = 0
-        self._news = True
+        self._requested = 0
+        self._has_new_work = True
         self._stopped = False
         self.next_due: float | None = None
 
@@ -74,7 +74,7 @@ class UrlDispatcher:
         for visit in message.released:
             self._weight -= self._open.pop(visit, 0)
         if message.new_work:
-            self._news = True
+            self._has_new_work = True
             self.dispatch()
 
     def stop(self) -> None:
@@ -83,24 +83,24 @@ class UrlDispatcher:
 
     def dispatch(self) -> None:
         """Ask for sites if there is news, or if one fell due, and room for the answer."""
-        if self._asked or self._stopped or not (self._news or self._fell_due()):
+        if self._requested or self._stopped or not (self._has_new_work or self._fell_due()):
             return
         count = min(_LEASES_AT_ONCE, self._queue.room)
         if count <= 0 or self._weight > _WEIGHT_AT_ONCE:
             return
-        self._asked = count
-        self._news = False
+        self._requested = count
+        self._has_new_work = False
         self._ask(LeaseRequest(count, self._clock.now() if self._forever else self._started_at))
 
     def leases(self, answer: Leases) -> None:
         """The answer to the last question. A full one means that there may be more."""
-        self._news = self._news or len(answer.pairs) >= self._asked
-        self._asked = 0
+        self._has_new_work = self._has_new_work or len(answer.pairs) >= self._requested
+        self._requested = 0
         self.next_due = answer.next_due
-        for pair in answer.pairs:
-            self._open[pair.visit] = weight_of(pair)
-            self._weight += self._open[pair.visit]
-            self._queue.put(pair)
+        for lease in answer.pairs:
+            self._open[lease.visit] = weight_of(lease)
+            self._weight += self._open[lease.visit]
+            self._queue.put(lease)
         if answer.pairs:
             self._signals.raise_(Signal.SOMETHING_TO_MAP)
         self.dispatch()
@@ -113,17 +113,17 @@ class UrlDispatcher:
 
     def is_over(self) -> bool:
         """Nothing is on its way, and nothing falls due within WaitForRetries."""
-        if self._open or self._asked:
+        if self._open or self._requested:
             return False
         if self._stopped:
             return True
-        if self._news or self._forever:
+        if self._has_new_work or self._forever:
             return False
         return self.next_due is None or self.next_due > self._clock.now() + self._wait_for_retries
 
     def wakes_at(self) -> float | None:
         """When to call `dispatch` although nothing happened: the next site falls due."""
-        return None if self._stopped or self._asked else self.next_due
+        return None if self._stopped or self._requested else self.next_due
 
     def _fell_due(self) -> bool:
         return self.next_due is not None and self.next_due <= self._clock.now()

@@ -17,26 +17,26 @@ class UrlIpQueue:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._pairs: deque[SiteLease] = deque()
+        self._leases: deque[SiteLease] = deque()
         self._sites: set[int] = set()
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._leases)
 
     @property
     def room(self) -> int:
-        return self.size - len(self._pairs)
+        return self.size - len(self._leases)
 
-    def put(self, pair: SiteLease) -> bool:
+    def put(self, lease: SiteLease) -> bool:
         """Take the pair in; False when its site is here already."""
-        if pair.site in self._sites:
+        if lease.site in self._sites:
             return False
-        self._sites.add(pair.site)
-        self._pairs.append(pair)
+        self._sites.add(lease.site)
+        self._leases.append(lease)
         return True
 
     def take(self, count: int) -> tuple[SiteLease, ...]:
         """At most `count` pairs from the head."""
-        taken = tuple(self._pairs.popleft() for _ in range(min(count, len(self._pairs))))
-        self._sites.difference_update(pair.site for pair in taken)
+        taken = tuple(self._leases.popleft() for _ in range(min(count, len(self._leases))))
+        self._sites.difference_update(lease.site for lease in taken)
         return taken

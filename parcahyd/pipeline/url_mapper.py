@@ -26,56 +26,58 @@ class UrlMapper:
         self._policy = policy
         self._clock = clock
 
-    def map(self, pair: SiteLease) -> ResolvedLease:
+    def map(self, lease: SiteLease) -> ResolvedLease:
         now = self._clock.now()
-        addresses, expires_at = pair.addresses, pair.addresses_expire
-        literal = literal_address(pair.host)
+        addresses, expires_at = lease.addresses, lease.addresses_expire
+        literal = literal_address(lease.host)
         if literal is not None:
             addresses, expires_at = (literal,), now + _NO_EXPIRY
         elif not addresses or expires_at <= now:
             try:
-                resolution = self._resolver.resolve(pair.host)
+                resolution = self._resolver.resolve(lease.host)
             except ResolutionFailure as failure:
-                return ResolvedLease(pair, reason=failure.reason.word, detail=failure.detail)
+                return ResolvedLease(lease, reason=failure.reason.word, detail=failure.detail)
             addresses, expires_at = resolution.addresses, now + resolution.ttl
         vetted = self._policy.vet(addresses)
         if vetted:
-            return ResolvedLease(pair, vetted, expires_at)
-        detail = f"{pair.host} leads to {', '.join(addresses)}"
-        return ResolvedLease(pair, reason=Reason.ADDRESS.word, detail=detail)
+            return ResolvedLease(lease, vetted, expires_at)
+        detail = f"{lease.host} leads to {', '.join(addresses)}"
+        return ResolvedLease(lease, reason=Reason.ADDRESS.word, detail=detail)
 
 
 def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
     """The records of a visit that cannot take place because its host has no address that may be visited."""
-    pair, reason = resolved.lease, Reason.of(resolved.reason)
+    lease, reason = resolved.lease, Reason.of(resolved.reason)
     if reason is Reason.ADDRESS:
-        bad = [_bad(pair, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in pair.urls]
-        if not pair.robots_redirects:
-            return bad, _over(pair, now, pair.failures, now, "")
+        bad = [_bad(lease, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in lease.urls]
+        if not lease.robots_redirects:
+            return bad, _over(lease, now, lease.failures, now, "")
         # Somebody's robots.txt is to be fetched there: it would be tried without a pause until that site gives up.
-        failures = pair.failures + 1
-        until = schedule.spare_site(now, failures, pair.site, Reason.DNS_NO_ADDRESS)
-        return bad, _over(pair, now, failures, until, reason.word)
+        failures = lease.failures + 1
+        until = schedule.spare_site(now, failures, lease.site, Reason.DNS_NO_ADDRESS)
+        return bad, _over(lease, now, failures, until, reason.word)
     bad = []
-    for url in pair.urls:
+    for url in lease.urls:
         tries = url.tries + 1
         if schedule.is_last_try(tries):
             detail = f"{reason.word}: {resolved.detail}"
-            bad.append(_bad(pair, url, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
+            bad.append(_bad(lease, url, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
         else:
             bad.append(
-                _bad(pair, url, Event.FAILURE, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail)
+                _bad(
+                    lease, url, Event.FAILURE, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail
+                )
             )
-    failures = pair.failures + 1
-    return bad, _over(pair, now, failures, schedule.spare_site(now, failures, pair.site, reason), reason.word)
+    failures = lease.failures + 1
+    return bad, _over(lease, now, failures, schedule.spare_site(now, failures, lease.site, reason), reason.word)
 
 
 def _bad(
-    pair: SiteLease, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
+    lease: SiteLease, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
 ) -> BadRecord:
     return BadRecord(
-        visit=pair.visit,
-        site=pair.site,
+        visit=lease.visit,
+        site=lease.site,
         key=url.key,
         path=url.path,
         depth=url.depth,
@@ -91,5 +93,5 @@ def _bad(
     )
 
 
-def _over(pair: SiteLease, now: float, failures: int, not_before: float, reason: str) -> VisitOver:
-    return VisitOver(visit=pair.visit, site=pair.site, at=now, not_before=not_before, failures=failures, reason=reason)
+def _over(lease: SiteLease, now: float, failures: int, not_before: float, reason: str) -> VisitOver:
+    return VisitOver(visit=lease.visit, site=lease.site, at=now, not_before=not_before, failures=failures, reason=reason)

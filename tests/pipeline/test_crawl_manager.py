@@ -36,8 +36,8 @@ class Bench:
         )
 
     def put(self, visit: int, host: str, *addresses: str, failures: int = 0, robots: RobotsFact | None = None) -> None:
-        pair = SiteLease(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
-        self.queue.put(ResolvedLease(pair, addresses, 2000.0))
+        lease = SiteLease(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
+        self.queue.put(ResolvedLease(lease, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
         return next((worker for worker, set_ in self.sets for one in set_ if one.lease.visit == visit), None)

@@ -52,11 +52,11 @@ def test_a_visit_is_released_only_after_its_records_are_committed_in_whatever_qu
     three.put(unchanged(7, 1), 1, sender=0)
     three.put(bad(7), 1, sender=0)
     three.put(over(7), 5, sender=0)
-    assert three.take_over() == ([], [], {})
+    assert three.take_finished() == ([], [], {})
     three.committed(three.take(BufferQueue.DOC, 5))
-    assert three.take_over() == ([], [], {})
+    assert three.take_finished() == ([], [], {})
     three.committed(three.take(BufferQueue.BAD, 5))
-    assert three.take_over() == ([over(7)], [], {0: 5})
+    assert three.take_finished() == ([over(7)], [], {0: 5})
     assert three.is_empty
 
 
@@ -65,7 +65,7 @@ def test_visits_of_a_dead_worker_are_abandoned_unless_their_last_record_came() -
     three.put(over(7), 1, sender=0)
     three.put(unchanged(8, 1), 1, sender=0)
     three.abandon([7, 8])
-    assert three.take_over() == ([over(7)], [], {0: 1})
+    assert three.take_finished() == ([over(7)], [], {0: 1})
     three.committed(three.take(BufferQueue.DOC, 5))
-    assert three.take_over() == ([], [8], {})
+    assert three.take_finished() == ([], [8], {})
     assert three.is_empty

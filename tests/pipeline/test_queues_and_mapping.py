@@ -8,21 +8,21 @@ from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 
 
-def pair(site: int) -> SiteLease:
+def lease(site: int) -> SiteLease:
     return SiteLease(site, site, "http", f"h{site}.example", 80, ())
 
 
 def resolved(site: int, address: str) -> ResolvedLease:
-    return ResolvedLease(pair(site), (address,), 0.0)
+    return ResolvedLease(lease(site), (address,), 0.0)
 
 
 def test_the_url_ip_queue_takes_a_site_once_until_it_has_left() -> None:
     queue = UrlIpQueue(5)
-    assert queue.put(pair(1))
-    assert not queue.put(pair(1))
+    assert queue.put(lease(1))
+    assert not queue.put(lease(1))
     assert (len(queue), queue.room) == (1, 4)
     assert [one.site for one in queue.take(10)] == [1]
-    assert queue.put(pair(1))
+    assert queue.put(lease(1))
 
 
 def test_groups_take_turns_and_keep_their_own_order() -> None:
@@ -42,7 +42,7 @@ def test_mappers_get_sets_of_bounded_size_while_hungry() -> None:
     sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
     for site in range(10):
-        source.put(pair(site))
+        source.put(lease(site))
     manager.run()
     assert [len(one) for one in sets] == [3, 3]
     for _ in sets[0]:
@@ -59,7 +59,7 @@ def test_what_waits_is_shared_among_hungry_mappers() -> None:
     sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=4, argument_url=10, assign=sets.append)
     for site in range(10):
-        source.put(pair(site))
+        source.put(lease(site))
     manager.run()
     assert [len(one) for one in sets] == [3, 3, 2, 2]
 
@@ -69,7 +69,7 @@ def test_mapping_stops_while_the_resolved_queue_could_overflow() -> None:
     sets: list[tuple[SiteLease, ...]] = []
     manager = MappingManager(source, target, mappers=2, argument_url=3, assign=sets.append)
     for site in range(10):
-        source.put(pair(site))
+        source.put(lease(site))
     manager.run()
     assert sum(len(one) for one in sets) == 4
     for one in sets[0]:

@@ -65,7 +65,7 @@ class Bench:
         self.database = Database()
         self.buffer: DocumentBuffer[Item] = DocumentBuffer(Item)
         self.credit: dict[int, int] = {}
-        self.troubles: list[str] = []
+        self.notices: list[str] = []
         self.alarms: list[tuple[float, Callable[[], None]]] = []
         self.released: list[int] = []
         self.box: UpdateDatabase[Item] = UpdateDatabase(
@@ -74,7 +74,7 @@ class Bench:
             max_size,
             grant=self._grant,
             released=lambda visits, _: self.released.extend(visits),
-            trouble=self.troubles.append,
+            trouble=self.notices.append,
             later=lambda seconds, then: self.alarms.append((seconds, then)),
         )
 
@@ -141,7 +141,7 @@ def test_nothing_is_called_poison_while_the_database_is_down() -> None:
     bench.settle(alarms=20)
     assert bench.credit == {}
     assert bench.buffer.records == 4
-    assert bench.troubles
+    assert bench.notices
     bench.database.down = False
     bench.settle()
     assert keys(bench.database.batches) == [0, 1, 2, 3]

@@ -41,7 +41,7 @@ class Bench:
         self.woken += 1
 
 
-def pair(visit: int, known: bytes = b"") -> SiteLease:
+def lease(visit: int, known: bytes = b"") -> SiteLease:
     return SiteLease(visit, visit, "http", f"h{visit}.example", 80, (DueUrl(1, "/"),), known=known)
 
 
@@ -54,7 +54,7 @@ def test_asks_once_and_fills_the_queue() -> None:
     bench.dispatcher.dispatch()
     bench.dispatcher.dispatch()
     assert bench.asked == [LeaseRequest(10, 1000.0)]
-    bench.dispatcher.leases(Leases((pair(1), pair(2)), None))
+    bench.dispatcher.leases(Leases((lease(1), lease(2)), None))
     assert len(bench.queue) == 2
     assert bench.woken == 1
     assert len(bench.asked) == 1  # Fewer came than were asked for, so there is no more for now.
@@ -63,7 +63,7 @@ def test_asks_once_and_fills_the_queue() -> None:
 def test_asks_again_when_the_answer_was_full_and_there_is_room() -> None:
     bench = Bench(size=2)
     bench.dispatcher.dispatch()
-    bench.dispatcher.leases(Leases((pair(1), pair(2)), None))
+    bench.dispatcher.leases(Leases((lease(1), lease(2)), None))
     assert len(bench.asked) == 1  # No room yet.
     bench.queue.take(2)
     bench.dispatcher.dispatch()
@@ -73,7 +73,7 @@ def test_asks_again_when_the_answer_was_full_and_there_is_room() -> None:
 def test_a_heavy_load_on_its_way_stops_further_questions() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
-    bench.dispatcher.leases(Leases((pair(1, known=bytes(64 * 1024 * 1024)),), None))
+    bench.dispatcher.leases(Leases((lease(1, known=bytes(64 * 1024 * 1024)),), None))
     bench.dispatcher.committed(committed(new_work=True))
     assert len(bench.asked) == 1
     bench.dispatcher.handed_over(1)
@@ -85,7 +85,7 @@ def test_the_run_is_over_when_nothing_is_open_and_nothing_falls_due_soon() -> No
     bench = Bench()
     bench.dispatcher.dispatch()
     assert not bench.dispatcher.is_over()
-    bench.dispatcher.leases(Leases((pair(1),), 1100.0))
+    bench.dispatcher.leases(Leases((lease(1),), 1100.0))
     assert not bench.dispatcher.is_over()
     bench.dispatcher.committed(committed(1))
     assert bench.dispatcher.is_over()
@@ -122,7 +122,7 @@ def test_forever_never_ends_and_looks_at_what_fell_due_meanwhile() -> None:
 def test_stopping_ends_once_everything_is_released() -> None:
     bench = Bench(forever=True)
     bench.dispatcher.dispatch()
-    bench.dispatcher.leases(Leases((pair(1),), None))
+    bench.dispatcher.leases(Leases((lease(1),), None))
     bench.dispatcher.stop()
     assert not bench.dispatcher.is_over()
     bench.dispatcher.committed(committed(1))

@@ -40,7 +40,7 @@ class Names:
         pass
 
 
-def pair(host: str, addresses: tuple[str, ...] = (), expire: float = 0.0, tries: int = 0) -> SiteLease:
+def lease(host: str, addresses: tuple[str, ...] = (), expire: float = 0.0, tries: int = 0) -> SiteLease:
     urls = (DueUrl(1, "/", tries=tries), DueUrl(2, "/b", tries=tries))
     return SiteLease(7, 3, "http", host, 80, urls, addresses, expire)
 
@@ -50,32 +50,32 @@ def mapped(one: SiteLease, names: Names, *allowed: str) -> ResolvedLease:
 
 
 def test_a_blank_address_is_filled_in_and_holds_for_its_ttl() -> None:
-    result = mapped(pair("a.example"), Names({"a.example": ("8.8.8.8", "10.0.0.1")}))
+    result = mapped(lease("a.example"), Names({"a.example": ("8.8.8.8", "10.0.0.1")}))
     assert (result.addresses, result.expires_at) == (("8.8.8.8",), 1060.0)
 
 
 def test_addresses_that_still_hold_are_not_asked_for_again_but_vetted_again() -> None:
     names = Names({})
-    assert mapped(pair("a.example", ("8.8.8.8",), 1001.0), names).addresses == ("8.8.8.8",)
-    assert mapped(pair("a.example", ("127.0.0.1",), 1001.0), names).reason == Reason.ADDRESS.word
+    assert mapped(lease("a.example", ("8.8.8.8",), 1001.0), names).addresses == ("8.8.8.8",)
+    assert mapped(lease("a.example", ("127.0.0.1",), 1001.0), names).reason == Reason.ADDRESS.word
     assert names.asked == []
 
 
 def test_addresses_that_expired_are_asked_for_again() -> None:
     names = Names({"a.example": ("9.9.9.9",)})
-    assert mapped(pair("a.example", ("8.8.8.8",), 999.0), names).addresses == ("9.9.9.9",)
+    assert mapped(lease("a.example", ("8.8.8.8",), 999.0), names).addresses == ("9.9.9.9",)
 
 
 @pytest.mark.parametrize(("host", "address"), [("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")])
 def test_a_host_that_is_an_address_needs_no_resolver_and_gets_no_mercy(host: str, address: str) -> None:
     names = Names({})
-    assert mapped(pair(host), names).reason == Reason.ADDRESS.word
-    assert mapped(pair(host), names, "127.0.0.0/8", "::1/128").addresses == (address,)
+    assert mapped(lease(host), names).reason == Reason.ADDRESS.word
+    assert mapped(lease(host), names, "127.0.0.0/8", "::1/128").addresses == (address,)
     assert names.asked == []
 
 
 def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
-    bad, over = hand_back(mapped(pair("127.0.0.1"), Names({})), Schedule(WorkConf()), 1000.0)
+    bad, over = hand_back(mapped(lease("127.0.0.1"), Names({})), Schedule(WorkConf()), 1000.0)
     assert [(record.state, record.reason, record.due_at) for record in bad] == [(State.REFUSED, Reason.ADDRESS.word, NEVER)] * 2
     assert "127.0.0.1" in bad[0].detail
     assert (over.visit, over.failures, over.not_before) == (7, 0, 1000.0)
@@ -83,7 +83,7 @@ def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
 
 def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
     resolved = mapped(
-        msgspec.structs.replace(pair("127.0.0.1"), urls=(), robots_redirects=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
+        msgspec.structs.replace(lease("127.0.0.1"), urls=(), robots_redirects=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
     )
     bad, over = hand_back(resolved, Schedule(WorkConf(RetryDelay=10.0)), 1000.0)
     assert bad == []
@@ -93,10 +93,10 @@ def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
 
 def test_a_host_without_a_name_is_tried_again_until_its_tries_are_used_up() -> None:
     schedule = Schedule(WorkConf(MaxTries=3, RetryDelay=10.0))
-    bad, over = hand_back(mapped(pair("x.example", tries=1), Names({})), schedule, 1000.0)
+    bad, over = hand_back(mapped(lease("x.example", tries=1), Names({})), schedule, 1000.0)
     assert [(record.state, record.reason, record.tries) for record in bad] == [(State.FAILED, Reason.DNS_NO_NAME.word, 2)] * 2
     assert bad[0].due_at == schedule.retry(1000.0, Reason.DNS_NO_NAME, 2, bad[0].key) > 1020.0
     assert (over.failures, over.not_before, over.addresses) == (1, schedule.spare_site(1000.0, 1, 3, Reason.DNS_NO_NAME), ())
     assert over.not_before >= 1300.0
-    bad, _ = hand_back(mapped(pair("x.example", tries=2), Names({})), schedule, 1000.0)
+    bad, _ = hand_back(mapped(lease("x.example", tries=2), Names({})), schedule, 1000.0)
     assert [(record.state, record.reason) for record in bad] == [(State.GONE, Reason.OUT_OF_TRIES.word)] * 2

@@ -38,14 +38,14 @@ class SiteBackoff:
 
     __slots__ = ("_failures_in_a_row", "_longest", "_schedule", "_site", "asked_until", "failures", "reason", "until")
 
-    def __init__(self, pair: SiteLease, work: WorkConf) -> None:
-        self.failures = pair.failures
+    def __init__(self, lease: SiteLease, work: WorkConf) -> None:
+        self.failures = lease.failures
         """Visits in a row that found the site unreachable, or that the server asked to end."""
         self.until = 0.0
         self.reason: Reason | None = None
         self.asked_until = 0.0
         """Until when the server asked for a pause of its host; the worker sets it back to 0 when it has obeyed."""
-        self._site = pair.site
+        self._site = lease.site
         self._longest = work.MaxRetryAfter
         self._schedule = Schedule(work)
         self._failures_in_a_row = 0

@@ -44,7 +44,7 @@ class NewLinks(NamedTuple):
     """The word of the reason, and a path of this site or a URL of another."""
 
 
-def _admit(_path: str) -> None:
+def _refuse_none(_path: str) -> None:
     return None
 
 
@@ -62,7 +62,7 @@ class NewLinkFinder:
         known: KnownUrls,
         room: Room,
         max_url_length: int,
-        judge: Callable[[str], Reason | None] = _admit,
+        judge: Callable[[str], Reason | None] = _refuse_none,
         canon: Canon | None = None,
     ) -> None:
         self._origin = len(origin)
@@ -86,14 +86,14 @@ class NewLinkFinder:
         new = NewLinks([], [], [])
         for lead in links.leads(seen, prefixes, targets):
             if isinstance(lead, str):
-                self._sort(lead, new)
+                self._classify(lead, new)
                 continue
             found = found_by[lead]
             if found.way is not None and prefixes is not None:
                 target = prefixes[found.way[0]] + found.way[1]
                 if target not in targets:
                     targets.add(target)
-                    self._sort(target, new)
+                    self._classify(target, new)
                 continue
             resolve = join
             if found.hangs_on_page:
@@ -103,16 +103,16 @@ class NewLinkFinder:
                 resolved = resolve(href) if href or links.base else None
                 if resolved is not None and resolved not in targets:
                     targets.add(resolved)
-                    self._sort(resolved, new)
+                    self._classify(resolved, new)
         self._remember(len(seen) + len(targets) - before)
-        return new._replace(refused=_the_first(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
+        return new._replace(refused=_limited(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
 
     def is_new_path(self, path: str) -> int | None:
         """The key of a path of this site that was not seen before, else None."""
         key = key_of(path)
         return key if self._known.add(key) and key not in self.early_keys else None
 
-    def _sort(self, target: str, new: NewLinks) -> None:
+    def _classify(self, target: str, new: NewLinks) -> None:
         if len(target) > self._max_length:
             self._refuse_long(target, new)
         elif target.startswith(self._prefix):
@@ -157,7 +157,7 @@ class NewLinkFinder:
         self._targets.clear()
 
 
-def _the_first(refused: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _limited(refused: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """As many of each reason as are recorded."""
     counts: Counter[str] = Counter()
     kept = []

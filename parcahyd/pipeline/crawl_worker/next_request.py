@@ -36,7 +36,7 @@ class NextRequest:
 
     def __init__(
         self,
-        pair: SiteLease,
+        lease: SiteLease,
         pages: int,
         room: Room,
         url_filter: UrlFilter,
@@ -50,13 +50,13 @@ class NextRequest:
     ) -> None:
         """At most `pages` pages; `in_order`: none is requested before all that are less deep have come."""
         self.augmented = augmented
-        self._origin = pair.origin
+        self._origin = lease.origin
         self._url_filter = url_filter
         self._robots = robots
         self._writer = writer
         self._schedule = schedule
         self._in_order = in_order
-        self._robots_redirects = deque(pair.robots_redirects)
+        self._robots_redirects = deque(lease.robots_redirects)
         # What must be requested before the next page: tables that documents wait for, documents that tables did not bring.
         self._urgent: deque[PlannedRequest] = deque()
         self._after_table: DueUrl | None = None
@@ -67,7 +67,7 @@ class NextRequest:
         self.on_the_wire = 0
         self.requests = 0
         self.pages_left = pages
-        self.local_q = LocalQ(self._admitted(pair.urls, now), room)
+        self.local_q = LocalQ(self._admitted(lease.urls, now), room)
 
     def _admitted(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
         """The URLs of the set without those that today's settings refuse; refusals are recorded."""
@@ -76,10 +76,10 @@ class NextRequest:
             if reason is None:
                 admitted.append(url)
             else:
-                self._writer.refusal(url, reason, now, self._looked_at_again(reason, now))
+                self._writer.refusal(url, reason, now, self._refused_until(reason, now))
         return admitted
 
-    def _looked_at_again(self, reason: Reason, now: float) -> float:
+    def _refused_until(self, reason: Reason, now: float) -> float:
         """When a refused URL is looked at again although no setting changed: a site may stop to repeat its documents."""
         return self._schedule.again(now) if reason in _MAY_PASS else NEVER
 
@@ -168,7 +168,7 @@ class NextRequest:
                 if reason is Reason.SITE_PAGES and self.on_the_wire:
                     self.local_q.put_back(item)  # What is on the wire may give no page and leave room for it.
                     return None
-                self._writer.refusal(item, reason, now, self._looked_at_again(reason, now))
+                self._writer.refusal(item, reason, now, self._refused_until(reason, now))
             else:
                 table = self.augmented.request_for(item, now)
                 if table is None:

@@ -1,17 +1,16 @@
-"""A planned request: what a visit requests, and what is needed to understand the answer.
-
-Tested in tests/pipeline/crawl_worker/test_next_request.py.
-"""
+"""A planned request: what a visit requests, what is needed to handle the answer, and where a redirect leads."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 from parcahyd.augment.site_offer import Declaration
+from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import DueUrl, RobotsRedirect
 from parcahyd.rules.robots.robots_file import MAX_ROBOTS
+from parcahyd.rules.urls.parameters import Canon, joining
 
-__all__ = ["PlannedRequest", "RequestKind", "TableRequest"]
+__all__ = ["PlannedRequest", "RequestKind", "TableRequest", "redirect_target"]
 
 
 class RequestKind(Enum):
@@ -80,3 +79,9 @@ class PlannedRequest:
     def is_for_table(self) -> bool:
         """Tables are requested without cookies and credentials."""
         return self.kind is RequestKind.TVI or self.kind is RequestKind.TOL
+
+
+def redirect_target(result: DownloadResult, url: str, canon: Canon | None = None) -> str:
+    """The URL that a redirect of `url` leads to; empty where the answer names none."""
+    target = result.header("location")
+    return (joining(url, canon)(target) or "") if target else ""

@@ -30,13 +30,13 @@ class _Visit(Protocol):
 VisitType = TypeVar("VisitType", bound=_Visit)
 
 
-class _Line(Generic[VisitType]):
+class _WaitingLine(Generic[VisitType]):
     """The rate limit of a host or an address, how many visits are open there, and which of them wait."""
 
-    __slots__ = ("gate", "open", "queued", "waiting")
+    __slots__ = ("limit", "open", "queued", "waiting")
 
-    def __init__(self, gate: RateLimit) -> None:
-        self.gate = gate
+    def __init__(self, limit: RateLimit) -> None:
+        self.limit = limit
         self.open = 0
         self.queued = False
         self.waiting: deque[VisitType] = deque()
@@ -52,9 +52,9 @@ class RequestScheduler(Generic[VisitType]):
 
     def __init__(self, address_delay: float, address_connections: int) -> None:
         self._address_rule = address_delay, address_connections
-        self._hosts: dict[str, _Line[VisitType]] = {}
-        self._addresses: dict[str, _Line[VisitType]] = {}
-        self._heap: list[tuple[float, int, bool, _Line[VisitType]]] = []
+        self._hosts: dict[str, _WaitingLine[VisitType]] = {}
+        self._addresses: dict[str, _WaitingLine[VisitType]] = {}
+        self._heap: list[tuple[float, int, bool, _WaitingLine[VisitType]]] = []
         self._sequence = 0
 
     def open(self, visit: VisitType, host_not_before: float, address_not_before: float) -> None:
@@ -64,11 +64,11 @@ class RequestScheduler(Generic[VisitType]):
         ):
             line = lines.get(name)
             if line is None:
-                line = lines[name] = _Line(RateLimit(*rule))
+                line = lines[name] = _WaitingLine(RateLimit(*rule))
             else:
-                line.gate.narrow(*rule)
+                line.limit.narrow(*rule)
             line.open += 1
-            line.gate.hold(not_before)
+            line.limit.hold(not_before)
 
     def enqueue(self, visit: VisitType) -> None:
         """The visit has one request ready. It must not be queued already."""
@@ -84,7 +84,7 @@ class RequestScheduler(Generic[VisitType]):
             line.queued = False
             if not line.waiting:
                 continue
-            if line.gate.opens_at() > now:
+            if line.limit.opens_at() > now:
                 self._queue(line, is_host)
                 continue
             visit = line.waiting.popleft()
@@ -96,15 +96,15 @@ class RequestScheduler(Generic[VisitType]):
                 self._queue(address, is_host=False)
                 continue
             host = self._hosts[visit.host]
-            if host.gate.opens_at() > now:  # The host was held while its visit waited for the address.
+            if host.limit.opens_at() > now:  # The host was held while its visit waited for the address.
                 host.waiting.appendleft(visit)
                 host.queued = False
                 self._queue(host, is_host=True)
                 self._queue(line, is_host=False)
                 continue
-            line.gate.enter(now)
+            line.limit.enter(now)
             self._queue(line, is_host=False)
-            host.gate.enter(now)
+            host.limit.enter(now)
             host.queued = False
             self._queue(host, is_host=True)
             return visit
@@ -113,22 +113,22 @@ class RequestScheduler(Generic[VisitType]):
     def finished(self, visit: VisitType, now: float) -> None:
         """The visit's request has ended."""
         host = self._hosts[visit.host]
-        host.gate.leave(now)
+        host.limit.leave(now)
         self._queue(host, is_host=True)
         address = self._addresses[visit.address]
-        address.gate.leave(now)
+        address.limit.leave(now)
         self._queue(address, is_host=False)
 
     def hold(self, visit: VisitType, host_until: float, address_until: float) -> None:
         """No request goes to this visit's host, or to its address, before these times."""
-        self._hosts[visit.host].gate.hold(host_until)
-        self._addresses[visit.address].gate.hold(address_until)
+        self._hosts[visit.host].limit.hold(host_until)
+        self._addresses[visit.address].limit.hold(address_until)
 
     def set_delay(self, visit: VisitType, delay: float) -> None:
         """The host's requests keep this delay from now on; of several visits to it, the slowest counts."""
         line = self._hosts[visit.host]
-        if delay > line.gate.delay or line.open == 1:
-            line.gate.set_delay(delay)
+        if delay > line.limit.delay or line.open == 1:
+            line.limit.set_delay(delay)
 
     def withdraw(self, visit: VisitType) -> None:
         """The visit has no request any more: take it out of every queue."""
@@ -146,7 +146,7 @@ class RequestScheduler(Generic[VisitType]):
         rest = []
         for lines, name in ((self._hosts, visit.host), (self._addresses, visit.address)):
             line = lines[name]
-            rest.append(line.gate.next_at)
+            rest.append(line.limit.next_at)
             line.open -= 1
             if not line.open:
                 del lines[name]
@@ -156,10 +156,10 @@ class RequestScheduler(Generic[VisitType]):
         """When a visit may send next; infinity while all wait for answers."""
         return self._heap[0][0] if self._heap else inf
 
-    def _queue(self, line: _Line[VisitType], is_host: bool) -> None:
+    def _queue(self, line: _WaitingLine[VisitType], is_host: bool) -> None:
         if line.queued or not line.waiting:
             return
-        at = line.gate.opens_at()
+        at = line.limit.opens_at()
         if at == inf:
             return  # finished() queues it again.
         line.queued = True

@@ -11,14 +11,13 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import RobotsFact, RobotsStatus, SiteLease
 from parcahyd.core.states import Reason
-from parcahyd.pipeline.crawl_worker.answers import read_robots
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.local_q import LocalQ
-from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, redirect_target
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
-from parcahyd.rules.politeness.backoff import Failure, failure
+from parcahyd.rules.politeness.backoff import REDIRECTS, Failure, failure
 from parcahyd.rules.politeness.rate_limit import Pace
-from parcahyd.rules.robots.robots_file import ALLOW_ALL, Robots, stale_robots
+from parcahyd.rules.robots.robots_file import ALLOW_ALL, MAX_ROBOTS, Robots, stale_robots
 from parcahyd.rules.urls.host_rules import HostSettings
 
 __all__ = ["SiteRobots"]
@@ -30,7 +29,7 @@ _HOPS = 5
 class SiteRobots:
     """Says what may be requested, once that is known."""
 
-    def __init__(self, pair: SiteLease, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
+    def __init__(self, lease: SiteLease, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
         self.rules: Robots | None = None
         """None while it is not known whether anything may be requested."""
         self.fact: RobotsFact | None = None
@@ -39,7 +38,7 @@ class SiteRobots:
         """The seconds that the last answer took, and its bytes; None while no request was answered."""
         self._cause: Reason | None = None
         """Why it could not be read."""
-        self._pair = pair
+        self._lease = lease
         self._work = work
         self._user_agent = settings.user_agent
         self._pace = pace
@@ -56,7 +55,7 @@ class SiteRobots:
 
     def use_stored(self, now: float) -> bool:
         """Obey the copy that came with the pair, if it is fresh; whether it says what may be requested."""
-        fact = self._pair.robots
+        fact = self._lease.robots
         if fact is not None and fact.expires_at > now:
             self._obey(fact)
         return self.rules is not None
@@ -65,21 +64,21 @@ class SiteRobots:
         """Take an answer to robots.txt; returns the path of its next request, if it redirects within the site."""
         if result.failure is None:
             self.answer = request.seconds, len(result.body)
-        origin = self._pair.origin
-        fact, target = read_robots(result, failed, origin + request.path, now, self._work.RobotsTtl)
+        origin = self._lease.origin
+        fact, target = _read_robots(result, failed, origin + request.path, now, self._work.RobotsTtl)
         if target and request.hops >= _HOPS:
             fact, target = RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._work.RobotsTtl, "redirected too often"), ""
         if target.startswith(origin + "/"):
             return target[len(origin) :]
         if fact.status in (RobotsStatus.ERROR, RobotsStatus.UNREACHABLE):
-            fact = stale_robots(fact, self._pair.robots, self._work)
+            fact = stale_robots(fact, self._lease.robots, self._work)
         cause = failed or failure(result)
         self._cause = None if cause is None else cause.reason
         self._obey(fact)
         self._writer.robots(self._with_delay(fact), target)
         return ""
 
-    def fail(self, local_q: LocalQ, backoff: SiteBackoff, now: float) -> None:
+    def record_failure(self, local_q: LocalQ, backoff: SiteBackoff, now: float) -> None:
         """RFC 9309, section 2.3.1.4: nothing is requested. A network error blanks the address (statement P17).
 
         When the file is requested again depends on the failure, as with every URL.
@@ -97,7 +96,7 @@ class SiteRobots:
         """Take an answer to the robots.txt that another site's robots.txt redirects to."""
         redirect = request.robots_redirect
         assert redirect is not None  # noqa: S101 - every request of this kind has one
-        fact, target = read_robots(result, failed, self._pair.origin + request.path, now, self._work.RobotsTtl)
+        fact, target = _read_robots(result, failed, self._lease.origin + request.path, now, self._work.RobotsTtl)
         self._writer.robots_redirect(redirect, self._with_delay(fact), target)
 
     def _obey(self, fact: RobotsFact) -> None:
@@ -114,3 +113,18 @@ class SiteRobots:
         if not fact.text:
             return fact
         return msgspec.structs.replace(fact, delay=Robots.parse(fact.text, self._user_agent).crawl_delay or 0.0)
+
+
+def _read_robots(result: DownloadResult, failed: Failure | None, url: str, now: float, ttl: float) -> tuple[RobotsFact, str]:
+    """What an answer to robots.txt means (RFC 9309, section 2.3.1), and where it redirects to, if it does."""
+    if failed is not None or result.failure is not None:
+        reason = failed.reason.sentence if failed is not None else result.detail
+        return RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, reason), ""
+    status = result.status
+    if status in REDIRECTS and (target := redirect_target(result, url)):
+        return RobotsFact(RobotsStatus.AWAITED, b"", now, now, f"redirects to {target}"), target
+    if 200 <= status < 300:
+        return RobotsFact(RobotsStatus.FOUND, result.body[:MAX_ROBOTS], now, now + ttl), ""
+    if status == 429 or status >= 500:
+        return RobotsFact(RobotsStatus.ERROR, b"", now, now, f"HTTP {status}"), ""
+    return RobotsFact(RobotsStatus.ABSENT, b"", now, now + ttl, f"HTTP {status}"), ""

@@ -27,13 +27,13 @@ class UrlFilter:
 
     __slots__ = ("_guards", "_has_limit", "_observed", "_on_the_wire", "_origin", "_pages_left", "_patterns", "judge")
 
-    def __init__(self, pair: SiteLease, work: WorkConf, memory: MemoryBudget, now: float) -> None:
-        self._origin = pair.origin
+    def __init__(self, lease: SiteLease, work: WorkConf, memory: MemoryBudget, now: float) -> None:
+        self._origin = lease.origin
         self._observed = 0
         self._patterns = UrlPatterns.of(work.Include, work.Exclude)
-        self._guards = Guards(work, now, pair.guards, memory)
+        self._guards = Guards(work, now, lease.guards, memory)
         self._has_limit = work.MaxPagesPerSite > 0
-        self._pages_left = work.MaxPagesPerSite - pair.site_pages
+        self._pages_left = work.MaxPagesPerSite - lease.site_pages
         self._on_the_wire: set[int] = set()
         """Keys of requests that may give no page; kept only where there is a limit."""
         is_free = self._patterns is None and not self._has_limit
@@ -71,7 +71,7 @@ class UrlFilter:
             self._pages_left -= 1
             self._on_the_wire.add(url.key)
 
-    def came(self, url: DueUrl) -> None:
+    def gave_page(self, url: DueUrl) -> None:
         """The request brought a page."""
         self._on_the_wire.discard(url.key)
 

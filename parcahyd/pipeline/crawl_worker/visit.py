@@ -15,14 +15,13 @@ from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
 from parcahyd.core.states import Event, Reason
-from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite, Site, may_be_augmented
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap
 from parcahyd.pipeline.crawl_worker.known_urls import SITEMAP_LEVELS, KnownUrls, Room, SitemapPaths
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.pipeline.crawl_worker.next_request import NextRequest
-from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, redirect_target
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
@@ -38,9 +37,9 @@ from parcahyd.rules.urls.host_rules import HostSettings, without_secrets
 from parcahyd.rules.urls.orders import BREADTH_FIRST
 from parcahyd.rules.urls.parameters import Canon
 
-__all__ = ["Then", "Visit"]
+__all__ = ["ThreadCallback", "Visit"]
 
-Then = Callable[[Any, Exception | None, float], str]
+ThreadCallback = Callable[[Any, Exception | None, float], str]
 """Takes the result of a function that ran in a thread, or its error, and the time; returns a sentence about what went wrong,
 or nothing."""
 
@@ -62,42 +61,42 @@ class Visit:
         documents: DocumentReader,
         *,
         emit: Callable[[BufferRecord], None],
-        in_thread: Callable[[Visit, Callable[[], Any], Then], None],
-        is_short: Callable[[], bool],
+        in_thread: Callable[[Visit, Callable[[], Any], ThreadCallback], None],
+        is_busy: Callable[[], bool],
         now: float,
     ) -> None:
-        """`is_short` says whether there is no room now for requests that are not necessary."""
-        pair = assignment.lease
+        """`is_busy` says whether there is no room now for requests that are not necessary."""
+        lease = assignment.lease
         self.assignment = assignment
-        self.lease = pair
-        self.host = pair.host
+        self.lease = lease
+        self.host = lease.host
         self.address = assignment.address
-        self.origin = pair.origin
+        self.origin = lease.origin
         self.in_threads = 0
         """Documents and tables of this visit that are being read in a thread."""
         self.pages = 0
-        self.backoff = SiteBackoff(pair, work)
+        self.backoff = SiteBackoff(lease, work)
         self.settings = settings
         self.pace = Pace(settings.delay, work.DelayFactor, work.MaxHostDelay)
         self._work = work
         self._room = room
         self._documents = documents
         self._in_thread = in_thread
-        self._is_short = is_short
+        self._is_busy = is_busy
         self._sitemaps = SitemapPaths(self.origin)
         self._writer = RecordWriter(assignment, work, emit)
-        self._known = KnownUrls(pair.known, pair.whole, room)
-        for url in pair.urls:
+        self._known = KnownUrls(lease.known, lease.whole, room)
+        for url in lease.urls:
             self._known.add(url.key)
-        self._url_filter = UrlFilter(pair, work, room.facts, now)
+        self._url_filter = UrlFilter(lease, work, room.facts, now)
         self._canon = Canon.of(work)
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._new_links = NewLinkFinder(self.origin, self._known, room, work.MaxUrlLength, self._url_filter.judge, self._canon)
         self._is_stopped = False
-        self._robots = SiteRobots(pair, work, settings, self.pace, self._writer)
+        self._robots = SiteRobots(lease, work, settings, self.pace, self._writer)
         self._augmented: Site = PlainSite(self._augment)
         self.next_request = NextRequest(
-            pair,
+            lease,
             assignment.pages,
             room,
             self._url_filter,
@@ -187,7 +186,7 @@ class Visit:
 
     # --- answers -------------------------------------------------------------------------------------------------------
 
-    def answered(self, request: PlannedRequest, result: DownloadResult, foreign_peer: bool, now: float) -> None:
+    def answered(self, request: PlannedRequest, result: DownloadResult, is_foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
         self.next_request.on_the_wire -= 1
         self._augmented.request_ended(request, result)
@@ -202,10 +201,10 @@ class Visit:
             self.backoff.failures += 1
             self.put_off(now + self.pace.delay)
             return
-        failed = _FOREIGN_PEER if foreign_peer else None
-        if result.failure is None and not foreign_peer:
+        failed = _FOREIGN_PEER if is_foreign_peer else None
+        if result.failure is None and not is_foreign_peer:
             self.backoff.answered(with_page=request.kind is RequestKind.PAGE and result.status < 400)
-        self._take(request, result, failed, now)
+        self._handle(request, result, failed, now)
         if failed is None and self.backoff.obey(result, now):
             self.stop()
 
@@ -215,13 +214,13 @@ class Visit:
             return False
         return result.failure is DownloadFailure.CONNECT or (result.failure is DownloadFailure.TIMEOUT and not result.peer)
 
-    def raised(self, request: PlannedRequest, error: Exception, now: float) -> str:
+    def handle_error(self, request: PlannedRequest, error: Exception, now: float) -> str:
         """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
         sentence = f"{type(error).__name__} on {self.origin}{request.path}: {error}"
-        self._take(request, DownloadResult(detail=sentence), _FAULT, now)
+        self._handle(request, DownloadResult(detail=sentence), _FAULT, now)
         return sentence
 
-    def _take(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
+    def _handle(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
         kind = request.kind
         if kind is RequestKind.PAGE:
             self._page_answer(request, result, failed, now)
@@ -255,7 +254,7 @@ class Visit:
         self._failure(item, result, failed, now)
 
     def _redirect(self, item: DueUrl, result: DownloadResult, now: float) -> None:
-        target = location(result, self.origin + item.path, self._canon)
+        target = redirect_target(result, self.origin + item.path, self._canon)
         self.next_request.gave_no_page(item)
         if not target or len(target) > self._work.MaxUrlLength:
             self._failure(item, result, BAD_REDIRECT, now)
@@ -287,7 +286,7 @@ class Visit:
             self._url_filter.gave_no_page(item)
             self._writer.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
-        self._url_filter.came(item)
+        self._url_filter.gave_page(item)
         self._url_filter.observe(item.path, body, result.status)
         document = ReadDocument(item, result, media_type, charset, now)
         if documents.is_quick(media_type):
@@ -312,13 +311,13 @@ class Visit:
                 error = raised
         if error is None:
             return ""
-        return self.raised(PlannedRequest(RequestKind.PAGE, document.item.path, document.item), error, now)
+        return self.handle_error(PlannedRequest(RequestKind.PAGE, document.item.path, document.item), error, now)
 
     def _was_read(self, document: ReadDocument) -> None:
         """A document was read: it is stored, or waits for its table."""
         url, agent = self.origin + document.item.path, self.settings.user_agent
         document.directives = self._documents.directives_of(document.links, document.result.headers, url, agent, document.at)
-        table = self._augmented.document_came(document)
+        table = self._augmented.document_received(document)
         if table is None:
             self._store(document)
         else:
@@ -369,7 +368,7 @@ class Visit:
             self._writer,
             judge=self._url_filter.judge,
             may_follow=partial(self._documents.lets_follow, self.settings.user_agent),
-            is_short=self._is_short,
+            is_busy=self._is_busy,
             in_thread=partial(self._in_thread, self),
             now=now,
         )
@@ -381,7 +380,7 @@ class Visit:
 
     def _table_answer(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
         """Do what the answer to the request of a table leads to."""
-        step = self._augmented.table_came(request, result, failed, now)
+        step = self._augmented.table_received(request, result, failed, now)
         item = request.item
         if item is None:
             return  # A table of links stands for no page.
@@ -410,7 +409,7 @@ class Visit:
         elif self._robots.rules is not None:
             self._begin(now)
         else:
-            self._robots.fail(self._local_q, self.backoff, now)
+            self._robots.record_failure(self._local_q, self.backoff, now)
             self.stop()
 
     def _begin(self, now: float) -> None:

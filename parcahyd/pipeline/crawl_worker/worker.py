@@ -25,7 +25,7 @@ from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, Docum
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
-from parcahyd.pipeline.crawl_worker.visit import Then, Visit
+from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
@@ -154,7 +154,7 @@ class CrawlWorker:
             self._documents,
             emit=self._emit,
             in_thread=self._read_in_thread,
-            is_short=self._is_short,
+            is_busy=self._is_busy,
             now=now,
         )
         self._visits[visit.lease.visit] = visit, monotonic + self._work.VisitSeconds
@@ -170,14 +170,14 @@ class CrawlWorker:
             served = ", ".join(sorted(self._downloader.schemes))
             visit.refuse_all(Reason.SCHEME, f"{self._work.DownloaderClass} serves {served}", now)
             visit.stop()
-        self._go_on(visit, now)
+        self._enqueue_or_close(visit, now)
 
-    def _is_short(self) -> bool:
+    def _is_busy(self) -> bool:
         """Whether pages would have to wait for a request that is not necessary: the credit for records is used up, or other
         visits need the connections."""
         return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
 
-    def _go_on(self, visit: Visit, now: float) -> None:
+    def _enqueue_or_close(self, visit: Visit, now: float) -> None:
         """Queue the visit at the scheduler if it has a request, or end it."""
         planned = visit.next_request
         if planned.ready is None:
@@ -203,7 +203,7 @@ class CrawlWorker:
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         planned.started_at = self._clock.monotonic()
         self._downloader.start(request, partial(self._done, visit, planned))
-        self._go_on(visit, self._clock.now())
+        self._enqueue_or_close(visit, self._clock.now())
 
     def _done(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
         self.on_the_wire -= 1
@@ -217,8 +217,8 @@ class CrawlWorker:
         self._scheduler.finished(visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
-        foreign = result.failure is None and not self._is_from(result.peer, visit.address)
-        if foreign:
+        is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)
+        if is_foreign:
             self._report_plugin_error(
                 f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
                 f"{result.peer or 'an address it does not name'}; it was thrown away"
@@ -229,9 +229,9 @@ class CrawlWorker:
         planned = visit.next_request
         ready = planned.ready
         try:
-            visit.answered(request, result, foreign, now)
+            visit.answered(request, result, is_foreign, now)
         except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
-            self._report_plugin_error(visit.raised(request, error, now))
+            self._report_plugin_error(visit.handle_error(request, error, now))
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
         if visit.backoff.asked_until or result.failure is not None or self._address_backoff.has_failures:
@@ -243,7 +243,7 @@ class CrawlWorker:
         if monotonic > self._visits[visit.lease.visit][1]:
             self._scheduler.withdraw(visit)
             visit.stop()
-        self._go_on(visit, now)
+        self._enqueue_or_close(visit, now)
         self.turn()
 
     def _change_pace(self, visit: Visit, request: PlannedRequest, before: float) -> None:
@@ -252,7 +252,7 @@ class CrawlWorker:
         if request.kind is RequestKind.ROBOTS and delay > before:
             self._slowed(Slowed(visit.lease.visit, delay))
 
-    def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: Then) -> None:
+    def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: ThreadCallback) -> None:
         """Read something of a visit in a thread; the visit goes on meanwhile, and is not over before that has ended."""
         visit.in_threads += 1
 
@@ -268,7 +268,7 @@ class CrawlWorker:
                 self._report_plugin_error(sentence)
             if ready is not None and visit.next_request.ready is None:
                 self._scheduler.withdraw(visit)  # As after an answer: the document ended the visit.
-            self._go_on(visit, now)
+            self._enqueue_or_close(visit, now)
             self.turn()
 
         self._in_thread(work, done)

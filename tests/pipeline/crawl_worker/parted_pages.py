@@ -83,7 +83,7 @@ def refreshed(body: bytes, answer: Answer, due: DueUrl | None = None, **settings
     one = world({"/page.html": whole, "/page.TVI": answer}, **settings)
     url = due or stored(document())
     one.visit(urls=(url,), known=array("q", sorted(map(key_of, ("/page.html", "/about", "/news/1")))).tobytes())
-    assert one.misbehaved == []
+    assert one.plugin_errors == []
     assert one.of(VisitOver)[0].pages == len(one.of(UnchangedRecord)) + len(one.of(PageRecord))
     return one
 

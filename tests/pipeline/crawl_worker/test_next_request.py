@@ -46,8 +46,8 @@ def test_what_robots_forbids_is_recorded_and_not_requested() -> None:
 def paused() -> tuple[World, Visit]:
     """A visit that waits for its host's delay, with one page ready and another in LocalQ."""
     world = World({"/robots.txt": DownloadResult(404)}, WorkConf(HostDelay=10.0))
-    pair = SiteLease(7, 3, "http", "site.example", 80, tuple(DueUrl(key_of(path), path) for path in ("/a", "/b")))
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 10)])
+    lease = SiteLease(7, 3, "http", "site.example", 80, tuple(DueUrl(key_of(path), path) for path in ("/a", "/b")))
+    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, 10)])
     world.run(world.time + 5.0)
     ((visit, _),) = world.worker._visits.values()
     return world, visit

@@ -22,8 +22,8 @@ NEW = NewLinks([(5, "/x")], ["http://other.example/"], [("repeats", "/y/y/y")])
 
 def writer(**settings: object) -> tuple[RecordWriter, list[BufferRecord]]:
     records: list[BufferRecord] = []
-    pair = SiteLease(7, 3, "http", "site.example", 80, ())
-    assignment = Assignment(pair, "192.0.2.1", ("192.0.2.1",), 5000.0, 10)
+    lease = SiteLease(7, 3, "http", "site.example", 80, ())
+    assignment = Assignment(lease, "192.0.2.1", ("192.0.2.1",), 5000.0, 10)
     return RecordWriter(assignment, WorkConf(**settings), records.append), records  # type: ignore[arg-type]
 
 

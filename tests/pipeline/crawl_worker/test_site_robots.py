@@ -122,8 +122,8 @@ def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
 
 def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
     world = World({"/robots.txt": DownloadResult(500)})
-    pair = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
+    lease = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, 1000)])
     world.worker.stop()
     world.run()
     assert world.of(BadRecord) == []

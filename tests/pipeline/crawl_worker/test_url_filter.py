@@ -30,8 +30,8 @@ def refused(world: World) -> set[tuple[str, str]]:
     return {one for record in world.of(PageRecord) for one in record.refused}
 
 
-def url_filter(pair: SiteLease | None = None, **settings: Any) -> UrlFilter:
-    return UrlFilter(pair or SiteLease(1, 1, "http", "site.example", 80, ()), work(**settings), MemoryBudget(1000), 1000.0)
+def url_filter(lease: SiteLease | None = None, **settings: Any) -> UrlFilter:
+    return UrlFilter(lease or SiteLease(1, 1, "http", "site.example", 80, ()), work(**settings), MemoryBudget(1000), 1000.0)
 
 
 def test_patterns_judge_whole_urls_before_the_guards() -> None:

@@ -130,8 +130,8 @@ def _assignments(dice: Random, world: Chaos) -> list[Assignment]:
         fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nCrawl-delay: 2", 900.0, 9000.0) if dice.random() < 0.3 else None
         errands = (RobotsRedirect(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
         scheme, address = dice.choice(("http", "https")), dice.choice(ADDRESSES)
-        pair = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), robots_redirects=errands, robots=fact)
-        made.append(Assignment(pair, address, (address,), 5000.0, dice.choice((2, 20))))
+        lease = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), robots_redirects=errands, robots=fact)
+        made.append(Assignment(lease, address, (address,), 5000.0, dice.choice((2, 20))))
     return made
 
 
@@ -153,7 +153,7 @@ def test_any_visits(share: int) -> None:
             world.run()
             assert len(world.asked) == asked, seed
         world.run()
-        assert (world.misbehaved, world.worker.open_visits, world.worker.on_the_wire) == ([], 0, 0), seed
+        assert (world.plugin_errors, world.worker.open_visits, world.worker.on_the_wire) == ([], 0, 0), seed
         assert (room.urls, room.keys, room.links) == before, seed
         _check_records(world, visits, seed)
         _check_delays(world, visits, work, seed)

@@ -157,8 +157,8 @@ def test_who_would_wait_for_long_at_a_silent_address_gives_up_its_place(retry_de
     world.site = dict.fromkeys([f"http://h{number}.example/{path}" for number in range(3) for path in range(9)], _SILENCE)
     robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
     urls = tuple(DueUrl(key_of(f"/{path}"), f"/{path}") for path in range(9))
-    pairs = [SiteLease(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 9000.0, 100) for pair in pairs])
+    leases = [SiteLease(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
+    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 9000.0, 100) for lease in leases])
     world.run(until=1010.0)
     assert len(world.asked) >= 10
     assert world.worker.open_visits == stay
@@ -173,14 +173,14 @@ def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
     world.visit("/", robots=RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 2000.0))
     assert world.of(PageRecord) == []
     assert [record.reason for record in world.of(BadRecord)] == [Reason.PEER.word]
-    assert "127.0.0.1" in world.misbehaved[0]
-    assert "curl" in world.misbehaved[0]
+    assert "127.0.0.1" in world.plugin_errors[0]
+    assert "curl" in world.plugin_errors[0]
 
 
 def test_a_downloader_that_fails_is_named() -> None:
     world = World({"/": DownloadResult(failure=DownloadFailure.PLUGIN, detail="the downloader x raised ValueError")})
     world.visit("/")
-    assert world.misbehaved == ["the downloader x raised ValueError"]
+    assert world.plugin_errors == ["the downloader x raised ValueError"]
     assert [record.reason for record in world.of(BadRecord)] == [Reason.PLUGIN.word]
 
 
@@ -195,7 +195,7 @@ def test_a_document_that_this_program_fails_on_does_not_stop_the_visit(monkeypat
     world.visit("/")
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
     assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t", Reason.FAULT.word)]
-    assert "too deep" in world.misbehaved[0]
+    assert "too deep" in world.plugin_errors[0]
     assert isinstance(world.records[-1], VisitOver)
 
 
@@ -217,7 +217,7 @@ def test_a_document_that_this_program_fails_on_after_a_thread_read_it_is_recorde
     assert world.read_in_thread == 1
     assert [record.path for record in world.of(PageRecord)] == ["/", "/b"]
     assert [(record.path, record.reason) for record in world.of(BadRecord)] == [("/t.rss", Reason.FAULT.word)]
-    assert "too deep" in world.misbehaved[0]
+    assert "too deep" in world.plugin_errors[0]
     assert isinstance(world.records[-1], VisitOver)
 
 
@@ -291,8 +291,8 @@ def test_embedded_things_are_fetched_only_when_asked_to() -> None:
 
 def test_stopping_hands_everything_back_and_asks_nothing_more() -> None:
     world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=4))
-    pair = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 1000)])
+    lease = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
+    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, 1000)])
     world.run(until=world.time + 1.2)
     asked = len(world.asked)
     assert asked == 6
@@ -309,8 +309,8 @@ def test_what_comes_after_a_visit_was_stopped_leads_to_no_request(answers: dict[
     world = World({**answers, "/b": page()}, WorkConf(HostDelay=0.0, HostConnections=2))
     urls = tuple(DueUrl(key_of(path), path) for path in answers)
     robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
-    pair = SiteLease(7, 3, "http", "site.example", 80, urls, robots=robots)
-    world.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, 9)])
+    lease = SiteLease(7, 3, "http", "site.example", 80, urls, robots=robots)
+    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, 9)])
     assert world.paths() == [*answers]
     world.worker.stop()
     world.run()

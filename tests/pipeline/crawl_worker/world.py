@@ -60,7 +60,7 @@ class World:
         self.records: list[FromWorkerToUpdate] = []
         self.processed: list[RequestProcessed] = []
         self.slowed: list[Slowed] = []
-        self.misbehaved: list[str] = []
+        self.plugin_errors: list[str] = []
         self.asked: list[tuple[float, str]] = []
         self.requests: list[DownloadRequest] = []
         self.most_at_once = 0
@@ -80,7 +80,7 @@ class World:
             emit=self._emit,
             processed=self.processed.append,
             slowed=self.slowed.append,
-            report_plugin_error=self.misbehaved.append,
+            report_plugin_error=self.plugin_errors.append,
             wake=self._wake,
             in_thread=self._in_thread,
         )
@@ -135,9 +135,9 @@ class World:
                 self.worker.turn()
 
     def visit(self, *paths: str, urls: tuple[DueUrl, ...] = (), pages: int = 1000, **facts: object) -> None:
-        pair = SiteLease(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
-        pair = msgspec.structs.replace(pair, **facts)
-        self.worker.accept([Assignment(pair, ADDRESS, (ADDRESS,), 5000.0, pages)])
+        lease = SiteLease(7, 3, "http", "site.example", 80, urls or tuple(DueUrl(key_of(path), path) for path in paths))
+        lease = msgspec.structs.replace(lease, **facts)
+        self.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, pages)])
         self.run()
 
     def of(self, kind: type[Record]) -> list[Record]:

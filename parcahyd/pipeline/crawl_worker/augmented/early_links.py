@@ -81,7 +81,7 @@ class EarlyLinks:
         """
         local_q, most = self._waiting.local_q, self._waiting.pages_left
         roots = deque([(page.path, page.depth) for page in (*self._tables.on_the_wire.values(), *self._waiting.pages)])
-        met: set[str] = set()
+        seen: set[str] = set()
         outside: dict[int, dict[str, None]] = {}
         while roots and links.pages:
             path, depth = roots.popleft()
@@ -89,8 +89,8 @@ class EarlyLinks:
             if table is None or not self._allows(path):
                 continue
             self._tables.expect(path, table)
-            fresh = [target for target in table.inside if target not in met]
-            met.update(fresh)
+            fresh = [target for target in table.inside if target not in seen]
+            seen.update(fresh)
             found = self._admitted(fresh, most - len(local_q))
             local_q.extend(found, depth + 1, len(found))
             roots.extend([(target, depth + 1) for _, target in found])

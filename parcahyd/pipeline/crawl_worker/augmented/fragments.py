@@ -38,10 +38,9 @@ from parcahyd.augment.tvi import Region, Tvi, read_tvi
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import DueUrl, StoredVersion, TableFact
 from parcahyd.core.states import Event, Reason
-from parcahyd.pipeline.crawl_worker.answers import location
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
 from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
-from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
+from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, redirect_target
 from parcahyd.rules.html.link_header import read_link_headers
 from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.rules.politeness.backoff import REDIRECTS, Failure, failure
@@ -80,7 +79,7 @@ class Step(NamedTuple):
     """The answer is a failure, as it would be of the document."""
 
 
-class _InHand(NamedTuple):
+class _ValidTable(NamedTuple):
     """A table that came, is valid by itself, and belongs to the document of its request."""
 
     tvi: Tvi
@@ -91,7 +90,7 @@ class _InHand(NamedTuple):
 class _Expected(NamedTuple):
     """What is known of a document's table while the document itself is on its way, or being read."""
 
-    table: _InHand | None = None
+    table: _ValidTable | None = None
     """The document is parted by it."""
     sha256: bytes = b""
     """An audit: the hash that the document must have."""
@@ -104,25 +103,25 @@ class _Expected(NamedTuple):
 class Fragments:
     """The tables of variable information of one visit.
 
-    `allows` says whether robots.txt allows a path; `is_short` whether the worker has no room for requests that are not
+    `allows` says whether robots.txt allows a path; `is_busy` whether the worker has no room for requests that are not
     necessary.
     """
 
     def __init__(
-        self, origin: str, offers: Offers, max_bytes: int, allows: Callable[[str], bool], is_short: Callable[[], bool]
+        self, origin: str, offers: Offers, max_bytes: int, allows: Callable[[str], bool], is_busy: Callable[[], bool]
     ) -> None:
         self._origin = origin
         self._offers = offers
         self._max_bytes = max_bytes
         self._allows = allows
-        self._is_short = is_short
+        self._is_busy = is_busy
         self._waiting: dict[int, ReadDocument] = {}
         self._expected: dict[int, _Expected] = {}
         self._is_closed = False
 
     # --- what to request -----------------------------------------------------------------------------------------------
 
-    def instead(self, item: DueUrl, now: float) -> PlannedRequest | None:
+    def request_instead(self, item: DueUrl, now: float) -> PlannedRequest | None:
         """The table that is requested in place of a stored document. After a failure the document is requested."""
         if item.held is None or item.tries or self._offers.are_fragments_barred(now):
             return None
@@ -133,7 +132,7 @@ class Fragments:
         # A date beside an entity tag is ignored (RFC 9110, section 13.1.3), and tables are small enough for its bytes to count.
         return _request(path, item, validators=conditional_headers(table.etag, "" if table.etag else table.modified))
 
-    def wait(self, document: ReadDocument, now: float) -> PlannedRequest | None:
+    def request_table_of(self, document: ReadDocument, now: float) -> PlannedRequest | None:
         """The table that a document has to wait for; the document comes back with a `Step`, or from `close`."""
         item, result = document.item, document.result
         if self._is_closed or item.key in self._expected:
@@ -143,7 +142,7 @@ class Fragments:
         path = self._table_path(item)
         if path is None or not may_have_markers(result.body, is_xml=not is_html(document.media_type)):
             return None
-        if self._is_short() or self._offers.are_fragments_barred(now) or _says_more(document):
+        if self._is_busy() or self._offers.are_fragments_barred(now) or _has_more_outside_regions(document):
             return None
         self._waiting[item.key] = document
         return _counted(_request(path, item))
@@ -172,7 +171,7 @@ class Fragments:
             return Step(request=moved)
         document = self._waiting.pop(item.key, None)
         if document is not None:
-            document.parts = self._first(request, document, result, failed, now)
+            document.parts = self._parts_of_waiting(request, document, result, failed, now)
             return Step(document)
         if result.failure is DownloadFailure.CANCELLED:
             return Step()
@@ -180,7 +179,7 @@ class Fragments:
             return Step(failed=failed or _LOST)
         return self._refresh(request, item, item.held, result, failed, now)
 
-    def _first(
+    def _parts_of_waiting(
         self, request: PlannedRequest, document: ReadDocument, result: DownloadResult, failed: Failure | None, now: float
     ) -> Parts:
         """The parts of a document that waited for this answer."""
@@ -194,7 +193,7 @@ class Fragments:
             return NO_PARTS  # Larger than half the document, compressed or not: it need not be read.
         table = self._read(request, document.item, result)
         if isinstance(table, Refusal):
-            self._blame(table, now)
+            self._note_refusal(table, now)
             return NO_PARTS
         self._offers.note_tvi(now, is_there=True)
         return self._parted(table, document, now)
@@ -203,7 +202,7 @@ class Fragments:
         self,
         request: PlannedRequest,
         item: DueUrl,
-        held: StoredVersion,
+        stored: StoredVersion,
         result: DownloadResult,
         failed: Failure | None,
         now: float,
@@ -216,9 +215,9 @@ class Fragments:
                 return self._document(item, _Expected())
             is_refused = failed.reason is Reason.HTTP_REFUSED
             return self._document(item, _Expected(is_kept=True)) if is_refused else Step(failed=failed)
-        if result.status == 304 and (held.table.etag or held.table.modified):
+        if result.status == 304 and (stored.table.etag or stored.table.modified):
             self._offers.note_tvi(now, is_there=True)
-            return self._not_modified(item, held, result)
+            return self._not_modified(item, stored, result)
         if not 200 <= result.status <= 299:
             self._offers.note_tvi(now, is_there=False)
             return self._document(item, _Expected())
@@ -226,53 +225,53 @@ class Fragments:
         if isinstance(table, Refusal):
             return self._refused(item, table, now)
         self._offers.note_tvi(now, is_there=True)
-        if table.tvi.hash == held.sha256:
-            return self._confirmed(item, held, table)
-        return self._merge(item, held, table, now)
+        if table.tvi.hash == stored.sha256:
+            return self._confirmed(item, stored, table)
+        return self._merge(item, stored, table, now)
 
-    def _not_modified(self, item: DueUrl, held: StoredVersion, result: DownloadResult) -> Step:
+    def _not_modified(self, item: DueUrl, stored: StoredVersion, result: DownloadResult) -> Step:
         fact = msgspec.structs.replace(
-            held.table,
-            etag=validator(result.header("etag")) or held.table.etag,
-            modified=validator(result.header("last-modified")) or held.table.modified,
-            merges=held.table.merges + 1,
+            stored.table,
+            etag=validator(result.header("etag")) or stored.table.etag,
+            modified=validator(result.header("last-modified")) or stored.table.modified,
+            merges=stored.table.merges + 1,
         )
-        if held.table.merges >= AUDIT_AFTER:
-            table = _InHand(_table_of(held), msgspec.structs.replace(fact, merges=0), 0)
-            return self._document(item, _Expected(table, sha256=held.sha256))
+        if stored.table.merges >= AUDIT_AFTER:
+            table = _ValidTable(_table_of(stored), msgspec.structs.replace(fact, merges=0), 0)
+            return self._document(item, _Expected(table, sha256=stored.sha256))
         return Step(is_fresh=True, table=fact, etag=item.etag, modified=item.modified)
 
-    def _confirmed(self, item: DueUrl, held: StoredVersion, table: _InHand) -> Step:
-        if held.table.merges >= AUDIT_AFTER:
-            return self._document(item, _Expected(table, sha256=held.sha256))
-        is_small = table.size * 2 <= len(held.skeleton) or not _is_too_large(
-            table, merge(_skeleton_of(held), _regions_of(held))
+    def _confirmed(self, item: DueUrl, stored: StoredVersion, table: _ValidTable) -> Step:
+        if stored.table.merges >= AUDIT_AFTER:
+            return self._document(item, _Expected(table, sha256=stored.sha256))
+        is_small = table.size * 2 <= len(stored.skeleton) or not _is_too_large(
+            table, merge(_skeleton_of(stored), _regions_of(stored))
         )
-        fact = _after(held, table) if is_small else None
+        fact = _next_fact(stored, table) if is_small else None
         etag, modified = validator(table.tvi.etag), validator(table.tvi.last_modified)
         return Step(is_fresh=True, table=fact, etag=etag or item.etag, modified=modified or item.modified)
 
-    def _merge(self, item: DueUrl, held: StoredVersion, table: _InHand, now: float) -> Step:
-        skeleton, tvi = _skeleton_of(held), table.tvi
-        places = tuple([(name, offset) for name, offset, _ in held.regions])
+    def _merge(self, item: DueUrl, stored: StoredVersion, table: _ValidTable, now: float) -> Step:
+        skeleton, tvi = _skeleton_of(stored), table.tvi
+        places = tuple([(name, offset) for name, offset, _ in stored.regions])
         document = refreshed(skeleton, tvi, places)
         if isinstance(document, Refusal):
             return self._refused(item, document, now, table)
         if len(document) > self._max_bytes:
             return self._document(item, _Expected(), is_unconditional=True)
-        if held.table.merges >= AUDIT_AFTER:
+        if stored.table.merges >= AUDIT_AFTER:
             return self._document(item, _Expected(table, sha256=tvi.hash))
-        before = merge(skeleton, _regions_of(held))
+        before = merge(skeleton, _regions_of(stored))
         if _is_too_large(table, document):
-            parts = Parts(before=before, headers=held.headers)
+            parts = Parts(before=before, headers=stored.headers)
         else:
-            parts = Parts(_spans_of(tvi.regions), _after(held, table), before, held.headers)
+            parts = Parts(_spans_of(tvi.regions), _next_fact(stored, table), before, stored.headers)
         self._expected[item.key] = _Expected(merged=parts)
-        return Step(result=_answer_of(held, tvi, document))
+        return Step(result=_answer_of(stored, tvi, document))
 
-    def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _InHand | None = None) -> Step:
+    def _refused(self, item: DueUrl, refusal: Refusal, now: float, table: _ValidTable | None = None) -> Step:
         """The document cannot be made of the table: the document itself is requested."""
-        self._blame(refusal, now)
+        self._note_refusal(refusal, now)
         consequence = refusal.reason.consequence
         if consequence is Consequence.ABSENT:
             return self._document(item, _Expected())
@@ -286,20 +285,20 @@ class Fragments:
 
     def _moved(self, request: PlannedRequest, result: DownloadResult) -> PlannedRequest | None:
         """A redirect of a table is followed within its site."""
-        target = location(result, self._origin + request.path)
+        target = redirect_target(result, self._origin + request.path)
         path = target[len(self._origin) :]
         if request.hops >= _HOPS or not target.startswith(self._origin + "/") or not self._allows(path):
             return None
         return _counted(_request(path, request.item, request.hops + 1, request.validators))
 
-    def _read(self, request: PlannedRequest, item: DueUrl, result: DownloadResult) -> _InHand | Refusal:
+    def _read(self, request: PlannedRequest, item: DueUrl, result: DownloadResult) -> _ValidTable | Refusal:
         tvi = read_tvi(result.body)
         if isinstance(tvi, Refusal):
             return tvi
         if not self._is_of(self._origin + request.path, tvi.document, item.path):
             return Refusal(RefusalReason.DOCUMENT)
         validators = validator(result.header("etag")), validator(result.header("last-modified"))
-        return _InHand(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
+        return _ValidTable(tvi, TableFact(*validators, min(tvi.refresh or 0, _LONGEST_REFRESH)), len(result.body))
 
     def _is_of(self, table_url: str, reference: str, path: str) -> bool:
         """Whether a table belongs to the document; a folder's index document is the one that has the same table."""
@@ -309,7 +308,7 @@ class Fragments:
         is_in_folder = path.endswith("/") and named.rpartition("/")[0] + "/" == path
         return is_in_folder and self._offers.tvi_of(named) == self._offers.tvi_of(path)
 
-    def _blame(self, refusal: Refusal, now: float) -> None:
+    def _note_refusal(self, refusal: Refusal, now: float) -> None:
         if refusal.reason.consequence is Consequence.STRIKE:
             self._offers.strike(now)
         elif refusal.reason.consequence is Consequence.ABSENT:
@@ -346,15 +345,15 @@ class Fragments:
         """The document did not come."""
         self._expected.pop(item.key, None)
 
-    def _parted(self, table: _InHand, document: ReadDocument, now: float) -> Parts:
+    def _parted(self, table: _ValidTable, document: ReadDocument, now: float) -> Parts:
         body, media_type = document.result.body, document.media_type
-        if not _can_have_regions(media_type) or _says_more(document):
+        if not _can_have_regions(media_type) or _has_more_outside_regions(document):
             return NO_PARTS
         if len(body) > _LARGEST_MARKED and sha256(body).digest() != table.tvi.hash:
             return NO_PARTS
         parted = first_visit(body, table.tvi, is_xml=not is_html(media_type), charset=document.charset)
         if isinstance(parted, Refusal):
-            self._blame(parted, now)
+            self._note_refusal(parted, now)
             return NO_PARTS
         if not parted.regions or _is_too_large(table, body):
             return NO_PARTS
@@ -374,7 +373,7 @@ def _can_have_regions(media_type: str) -> bool:
     return is_html(media_type) or is_xml(media_type)
 
 
-def _says_more(document: ReadDocument) -> bool:
+def _has_more_outside_regions(document: ReadDocument) -> bool:
     """Whether links or directives of the document stand outside its regions' reach: in its headers, or in its meta tags.
 
     A refresh by table does not bring those.
@@ -386,11 +385,11 @@ def _says_more(document: ReadDocument) -> bool:
     return bool(headers) and bool(read_link_headers(headers).keys)
 
 
-def _after(held: StoredVersion, table: _InHand) -> TableFact:
-    return msgspec.structs.replace(table.fact, merges=held.table.merges + 1)
+def _next_fact(stored: StoredVersion, table: _ValidTable) -> TableFact:
+    return msgspec.structs.replace(table.fact, merges=stored.table.merges + 1)
 
 
-def _is_too_large(table: _InHand, document: bytes) -> bool:
+def _is_too_large(table: _ValidTable, document: bytes) -> bool:
     """Whether the table is larger than half the compressed document, of which no more is compressed than needed for that."""
     packer = zlib.compressobj(1)
     size = 0
@@ -404,23 +403,23 @@ def _is_too_large(table: _InHand, document: bytes) -> bool:
 # --- the stored version -------------------------------------------------------------------------------------------------
 
 
-def _skeleton_of(held: StoredVersion) -> bytes:
+def _skeleton_of(stored: StoredVersion) -> bytes:
     """The stored skeleton; what cannot be read is none, and fits no table."""
     try:
-        return zlib.decompressobj().decompress(held.skeleton, held.length + 1)
+        return zlib.decompressobj().decompress(stored.skeleton, stored.length + 1)
     except zlib.error:
         return b""
 
 
-def _regions_of(held: StoredVersion) -> tuple[Region, ...]:
-    return tuple([Region(*region) for region in held.regions])
+def _regions_of(stored: StoredVersion) -> tuple[Region, ...]:
+    return tuple([Region(*region) for region in stored.regions])
 
 
-def _table_of(held: StoredVersion) -> Tvi:
+def _table_of(stored: StoredVersion) -> Tvi:
     """The table that made what is stored, as far as it is needed to part the document."""
-    skeleton, regions = _skeleton_of(held), _regions_of(held)
-    length = held.length + sum([len(region.content) for region in regions])
-    return Tvi("", sha256(skeleton).digest(), held.length, held.sha256, length, regions)
+    skeleton, regions = _skeleton_of(stored), _regions_of(stored)
+    length = stored.length + sum([len(region.content) for region in regions])
+    return Tvi("", sha256(skeleton).digest(), stored.length, stored.sha256, length, regions)
 
 
 def _spans_of(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
@@ -434,11 +433,11 @@ def _spans_of(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
     return tuple(spans)
 
 
-def _answer_of(held: StoredVersion, tvi: Tvi, document: bytes) -> DownloadResult:
+def _answer_of(stored: StoredVersion, tvi: Tvi, document: bytes) -> DownloadResult:
     """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
-    charset = f"; charset={held.charset}" if held.charset else ""
+    charset = f"; charset={stored.charset}" if stored.charset else ""
     headers = (
-        ("Content-Type", held.media_type + charset if held.media_type else ""),
+        ("Content-Type", stored.media_type + charset if stored.media_type else ""),
         ("ETag", validator(tvi.etag)),
         ("Last-Modified", validator(tvi.last_modified)),
     )

@@ -8,8 +8,8 @@ when the settings request tables without a declaration, or when a page links to 
 |---|---|---|
 | `request_before_pages`, `request_for` | the next request is planned | a request that goes first, or in place of a page |
 | `request_started`, `request_ended` | any request starts and ends | |
-| `table_came` | a request that came from here is answered | a `Step` |
-| `document_came`, `document_unchanged` | a page is answered | the request that the document waits for; facts of its table |
+| `table_received` | a request that came from here is answered | a `Step` |
+| `document_received`, `document_unchanged` | a page is answered | the request that the document waits for; facts of its table |
 | `stop`, `close` | the visit ends | documents that still wait |
 """
 
@@ -47,11 +47,11 @@ _READ_AT_ONCE = 64 * 1024
 """Bytes of a table that do not hold up the event loop."""
 
 
-def may_be_augmented(pair: SiteLease, work: WorkConf, robots: bytes) -> bool:
+def may_be_augmented(lease: SiteLease, work: WorkConf, robots: bytes) -> bool:
     """Whether a visit needs an `AugmentedSite` from its first page on; `robots` is the text of robots.txt."""
-    if work.Probe != "declared" or pair.augmentation or b"augment" in robots.lower():
+    if work.Probe != "declared" or lease.augmentation or b"augment" in robots.lower():
         return True
-    return any(url.held is not None for url in pair.urls)
+    return any(url.held is not None for url in lease.urls)
 
 
 class PlainSite:
@@ -74,7 +74,7 @@ class PlainSite:
     def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
         pass
 
-    def table_came(
+    def table_received(
         self,
         request: PlannedRequest,  # noqa: ARG002 - the door
         result: DownloadResult,  # noqa: ARG002 - the door
@@ -83,11 +83,11 @@ class PlainSite:
     ) -> Step:
         return Step(failed=failed)
 
-    def document_came(self, document: ReadDocument) -> PlannedRequest | None:
+    def document_received(self, document: ReadDocument) -> PlannedRequest | None:
         links = document.links
         if links is None or not links.tables:
             return None
-        return self._augment(document.at).document_came(document)
+        return self._augment(document.at).document_received(document)
 
     def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:  # noqa: ARG002 - the door
         return None, False
@@ -103,12 +103,12 @@ class AugmentedSite:
     """The site offers tables, or may offer them.
 
     `may_follow` says whether the robots directives of a table let its links be followed, `judge` why a path of the site is
-    refused, `is_short` whether the worker has no room now for requests that are not necessary.
+    refused, `is_busy` whether the worker has no room now for requests that are not necessary.
     """
 
     def __init__(
         self,
-        pair: SiteLease,
+        lease: SiteLease,
         work: WorkConf,
         canon: Canon | None,
         robots: SiteRobots,
@@ -121,11 +121,11 @@ class AugmentedSite:
         *,
         judge: Callable[[str], Reason | None],
         may_follow: Callable[[str], bool],
-        is_short: Callable[[], bool],
+        is_busy: Callable[[], bool],
         in_thread: InThread,
         now: float,
     ) -> None:
-        self._origin = pair.origin
+        self._origin = lease.origin
         self._work = work
         self._canon = canon
         self._robots = robots
@@ -136,13 +136,13 @@ class AugmentedSite:
         self._writer = writer
         self._may_follow = may_follow
         self._in_thread = in_thread
-        self._offers = Offers(pair.origin, pair.augmentation, work.Probe == "blind")
+        self._offers = Offers(lease.origin, lease.augmentation, work.Probe == "blind")
         self._offers.declare(robots.text)
-        self._tables = TableRequests(pair, work, canon, self._offers, self._allows, now)
+        self._tables = TableRequests(lease, work, canon, self._offers, self._allows, now)
         if robots.answer is not None:
             self._tables.worth.answered(*robots.answer)
-        self._early = EarlyLinks(pair.origin, work, self._tables, self._allows, judge, known, room, waiting, writer)
-        self._fragments = Fragments(pair.origin, self._offers, work.MaxBytes, self._allows, is_short)
+        self._early = EarlyLinks(lease.origin, work, self._tables, self._allows, judge, known, room, waiting, writer)
+        self._fragments = Fragments(lease.origin, self._offers, work.MaxBytes, self._allows, is_busy)
         self.early_keys: Set[int] = self._early.keys
         """Keys of paths that were judged when a table named them, and put into LocalQ then."""
 
@@ -166,7 +166,7 @@ class AugmentedSite:
     def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:
         """The page's table of links, which goes before the page, or its table of variable information, which replaces it."""
         request = self._tables.before_page(page, now) if self._tables.is_active else None
-        return request or self._fragments.instead(page, now)
+        return request or self._fragments.request_instead(page, now)
 
     def request_started(self, request: PlannedRequest) -> None:
         if self._tables.is_active and request.kind is RequestKind.PAGE and request.item is not None:
@@ -181,7 +181,7 @@ class AugmentedSite:
         if not has_come and request.kind is RequestKind.PAGE and request.item is not None:
             self._fragments.forget(request.item)
 
-    def table_came(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
+    def table_received(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
         """Take the answer to a request that came from here; `failed` says why it is none."""
         if request.kind is RequestKind.TVI:
             return self._fragments.answered(request, result, failed, now)
@@ -216,14 +216,14 @@ class AugmentedSite:
         if self._tables.was_read(request, links, now):
             self._early.take(links)
 
-    def document_came(self, document: ReadDocument) -> PlannedRequest | None:
+    def document_received(self, document: ReadDocument) -> PlannedRequest | None:
         """A document was read: its table, if it has to wait for that; else its parts are filled in."""
         item, links, now = document.item, document.links, document.at
         if links is not None and links.tables:
             self._tables.learn(item.path, links, now)
         if links is not None and self._tables.expects and self._tables.compare(item, links, now):
             self._early.take_back()
-        request = self._fragments.wait(document, now)
+        request = self._fragments.request_table_of(document, now)
         if request is None:
             document.parts = self._fragments.parts_of(document, now)
         return request

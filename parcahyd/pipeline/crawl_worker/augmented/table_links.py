@@ -67,7 +67,7 @@ class TableReader:
             return links._replace(refusal=table)
         if not is_of_document(self._origin + path, table.head.document, self._origin + page, index):
             return links._replace(refusal=Refusal(RefusalReason.DOCUMENT))
-        self._take(page, table, links)
+        self._add(page, table, links)
         return links
 
     def read_bundle(self, data: bytes, path: str, declaration: Declaration) -> TableLinks:
@@ -75,23 +75,23 @@ class TableReader:
         links = TableLinks({}, declaration.index)
         reader = BundleReader()
         for table in reader.feed(data):
-            self._take_one(table, path, declaration, links)
+            self._add_covered(table, path, declaration, links)
         last = reader.finish()
         if isinstance(last, Tol):
-            self._take_one(last, path, declaration, links)
+            self._add_covered(last, path, declaration, links)
         return links._replace(refusal=last) if isinstance(last, Refusal) else links
 
-    def _take_one(self, table: Tol, path: str, declaration: Declaration, links: TableLinks) -> None:
+    def _add_covered(self, table: Tol, path: str, declaration: Declaration, links: TableLinks) -> None:
         url = resolve(self._origin + path, table.head.document)
         if url is not None and declaration.covers(url):
-            self._take(url[len(self._origin) :], table, links)
+            self._add(url[len(self._origin) :], table, links)
 
-    def _take(self, page: str, table: Tol, links: TableLinks) -> None:
+    def _add(self, page: str, table: Tol, links: TableLinks) -> None:
         page = _with_index(page, links.index_name)
         if page not in links.pages and self._may_follow(table.head.robots):
-            links.pages[page] = self._sorted(page, table)
+            links.pages[page] = self._page_table(page, table)
 
-    def _sorted(self, page: str, table: Tol) -> PageTable:
+    def _page_table(self, page: str, table: Tol) -> PageTable:
         url = self._origin + page
         base = (Joiner(url).join(table.head.base) or url) if table.head.base else url
         join = joining(base, self._canon)
@@ -105,7 +105,7 @@ class TableReader:
                     known[reference] = target
             targets[target] = None
         targets.pop("", None)
-        return PageTable([one for one in targets if one[0] == "/"], [one for one in targets if one[0] != "/"])
+        return PageTable([target for target in targets if target[0] == "/"], [target for target in targets if target[0] != "/"])
 
     def _shortened(self, url: str) -> str:
         """The path of a URL of this site."""

@@ -51,31 +51,32 @@ class TableRequests:
     """
 
     __slots__ = (
-        *("_allows", "_alone", "_asked_bundles", "_asked_files", "_asked_tables", "_bundled", "_canon", "_eager", "_failures"),
-        *("_files", "_offers", "_origin", "_probe", "_samples", "_tables", "_work", "is_active", "on_the_wire", "worth"),
+        *("_allows", "_alone", "_bundled", "_canon", "_eager", "_failures", "_files", "_offers", "_origin", "_probe"),
+        *("_requested_bundles", "_requested_files", "_requested_tables", "_samples", "_tables", "_work", "is_active"),
+        *("on_the_wire", "worth"),
     )
 
     def __init__(
-        self, pair: SiteLease, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
+        self, lease: SiteLease, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
     ) -> None:
         self.is_active = False
         """Whether there is anything that this visit might request."""
         self.worth = TableWorth()
         self.on_the_wire: dict[int, DueUrl] = {}
         """Pages that were requested and have not come yet; kept only while it is active."""
-        self._origin = pair.origin
+        self._origin = lease.origin
         self._work = work
         self._canon = canon
         self._allows = allows
         self._offers = offers
         # Where LocalQ is not filled in the visit, and where depth is exact, links gain nothing by being known early.
-        is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and pair.whole
+        is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and lease.whole
         self._eager = work.Eager if is_of_use else "never"
         self._probe = work.Probe
         self._files: list[str] = []
-        self._asked_bundles: set[str] = set()
-        self._asked_files: set[str] = set()
-        self._asked_tables: set[int] = set()
+        self._requested_bundles: set[str] = set()
+        self._requested_files: set[str] = set()
+        self._requested_tables: set[int] = set()
         self._bundled: list[Declaration] = []
         """Declarations whose bundles came or are on their way: their pages need no tables of their own."""
         self._samples: dict[str, array[int]] = {}
@@ -115,9 +116,9 @@ class TableRequests:
 
     def _request_file(self, path: str, now: float) -> None:
         """A file of declarations, unless it came lately. One with a query is not requested: a server may repeat the query."""
-        is_new = "?" not in path and path not in self._asked_files and not self._offers.is_absent(path, now)
-        if is_new and len(self._asked_files) < _MOST_FILES:
-            self._asked_files.add(path)
+        is_new = "?" not in path and path not in self._requested_files and not self._offers.is_absent(path, now)
+        if is_new and len(self._requested_files) < _MOST_FILES:
+            self._requested_files.add(path)
             self._files.append(path)
 
     # --- what to request -----------------------------------------------------------------------------------------------
@@ -132,10 +133,10 @@ class TableRequests:
             return None  # What is stored has its links in the database.
         if self._eager == "always":
             return self._bundle_request(MAX_BUNDLE, now)
-        if self._work.Scope != "site" and (share := self.worth.share(len(local_q))):
-            request = self._bundle_request(share, now)
+        if self._work.Scope != "site" and (allowed := self.worth.bytes_for_other_sites(len(local_q))):
+            request = self._bundle_request(allowed, now)
             if request is not None:
-                self.worth.spend_share(request.max_bytes)
+                self.worth.spend_for_other_sites(request.max_bytes)
             return request
         return None
 
@@ -149,14 +150,14 @@ class TableRequests:
         if self._eager != "auto":
             return None
         if is_mostly_idle:
-            worth.ran_dry()
-        has_bytes, is_way_long, is_often_dry = worth.has_bytes_to_spare, worth.is_way_long, worth.is_often_dry
-        if is_often_dry and (has_bytes or is_way_long):
+            worth.local_q_ran_empty()
+        has_bandwidth, is_latency_high, is_often_empty = worth.has_spare_bandwidth, worth.is_latency_high, worth.is_often_empty
+        if is_often_empty and (has_bandwidth or is_latency_high):
             request = self._bundle_request(MAX_BUNDLE, now)
             if request is not None:
                 return request
-        is_slow = worth.was_dry and worth.is_page_slow and (has_bytes or worth.is_page_large)
-        if is_slow or (is_often_dry and is_way_long and worth.is_table_early):
+        is_slow = worth.was_empty and worth.is_page_slow and (has_bandwidth or worth.is_page_large)
+        if is_slow or (is_often_empty and is_latency_high and worth.is_table_quicker):
             for page in reversed([*self.on_the_wire.values()]):
                 if (request := self._table_request(page, now)) is not None:
                     return request
@@ -164,8 +165,8 @@ class TableRequests:
 
     def _bundle_request(self, most: int, now: float) -> PlannedRequest | None:
         for path, declaration in self._offers.bundles(now):
-            if path not in self._asked_bundles:
-                self._asked_bundles.add(path)
+            if path not in self._requested_bundles:
+                self._requested_bundles.add(path)
                 if self._allows(path):
                     self._bundled.append(declaration)
                     size = min(most, MAX_BUNDLE, self._work.MaxBytes)
@@ -173,14 +174,14 @@ class TableRequests:
         return None
 
     def _table_request(self, page: DueUrl, now: float) -> PlannedRequest | None:
-        if page.state == State.STORED or page.key in self._asked_tables:
+        if page.state == State.STORED or page.key in self._requested_tables:
             return None
         found = self._offers.tol_of(page.path, now)
         if found is None or any(known.covers(self._origin + page.path) for known in self._bundled):
             return None
-        if len(self._asked_tables) >= self._work.VisitPages:
-            self._asked_tables.clear()
-        self._asked_tables.add(page.key)
+        if len(self._requested_tables) >= self._work.VisitPages:
+            self._requested_tables.clear()
+        self._requested_tables.add(page.key)
         path, declaration = found
         if not self._allows(path):
             return None
@@ -193,7 +194,7 @@ class TableRequests:
         """A page is requested."""
         self._alone = page.key if not self.on_the_wire else None
         self.on_the_wire[page.key] = page
-        self.worth.page_asked()
+        self.worth.page_requested()
 
     def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
         """Any request of the visit has ended."""
@@ -205,9 +206,9 @@ class TableRequests:
             length = len(result.body)
             self.worth.answered(request.seconds, length)
             if page is not None and result.status == 200:
-                self.worth.page_came(request.seconds, length, was_alone=page.key == self._alone)
+                self.worth.page_received(request.seconds, length, was_alone=page.key == self._alone)
             elif table is not None and table.page is not None:
-                self.worth.table_came(length)
+                self.worth.table_received(length)
 
     def answered(self, request: PlannedRequest, result: DownloadResult, has_failed: bool, now: float) -> bool:
         """Take an answer; whether it is a table that has to be read."""

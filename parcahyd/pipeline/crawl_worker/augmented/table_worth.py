@@ -16,8 +16,8 @@ _LARGE = 4 * _SMALL
 """Bytes of a page beside which the lines about it in a bundle, some hundred bytes, are next to nothing."""
 _LONGER = 2.0
 _CLEARLY_LONGER = 1.25
-_FEWEST_DRY = 3
-_SHARE_DRY = 4
+_FEWEST_EMPTY = 3
+_SHARE_EMPTY = 4
 """One page in so many left LocalQ dry; of small pages, all but one in so many."""
 _SHARE_OF_BYTES = 50
 """A table is next to nothing beside a page that is so many times as long."""
@@ -31,8 +31,8 @@ class TableWorth:
     """The times and lengths of one visit's answers, and how often it ran dry."""
 
     __slots__ = (
-        *("_asked", "_best_rate", "_dry", "_dry_at", "_length", "_length_alone", "_longest_table", "_pages", "_pages_alone"),
-        *("_quickest", "_seconds_alone", "_shared", "_shares"),
+        *("_best_rate", "_empty", "_empty_at", "_length", "_length_alone", "_longest_table", "_pages", "_pages_alone"),
+        *("_quickest", "_requested", "_seconds_alone", "_shared", "_shares"),
     )
 
     def __init__(self) -> None:
@@ -45,20 +45,20 @@ class TableWorth:
         self._seconds_alone = 0.0
         self._length_alone = 0.0
         self._longest_table = _SMALL
-        self._asked = 0
-        self._dry = 0
-        self._dry_at = 0
+        self._requested = 0
+        self._empty = 0
+        self._empty_at = 0
         self._shares = 0
         self._shared = 0
 
-    def page_asked(self) -> None:
-        self._asked += 1
+    def page_requested(self) -> None:
+        self._requested += 1
 
-    def ran_dry(self) -> None:
+    def local_q_ran_empty(self) -> None:
         """LocalQ is empty while a page is on its way, and most connections are idle; counted once for each page."""
-        if self._dry_at != self._asked:
-            self._dry_at = self._asked
-            self._dry += 1
+        if self._empty_at != self._requested:
+            self._empty_at = self._requested
+            self._empty += 1
 
     def answered(self, seconds: float, length: int) -> None:
         """Any answer took so long, with a body of so many bytes."""
@@ -67,7 +67,7 @@ class TableWorth:
         if seconds > 0.0:
             self._best_rate = max(self._best_rate, length / seconds)
 
-    def page_came(self, seconds: float, length: int, was_alone: bool) -> None:
+    def page_received(self, seconds: float, length: int, was_alone: bool) -> None:
         """An answer was a page; `was_alone`: no other was requested while it was on its way."""
         self._pages += 1
         self._length += (length - self._length) / self._pages
@@ -76,24 +76,24 @@ class TableWorth:
             self._seconds_alone += (seconds - self._seconds_alone) / self._pages_alone
             self._length_alone += (length - self._length_alone) / self._pages_alone
 
-    def table_came(self, length: int) -> None:
+    def table_received(self, length: int) -> None:
         """An answer was the table of a page."""
         self._longest_table = max(self._longest_table, length)
 
     @property
-    def was_dry(self) -> bool:
+    def was_empty(self) -> bool:
         """Whether that happened more often than at the beginning and at the end of every crawl."""
-        return self._dry >= _FEWEST_DRY
+        return self._empty >= _FEWEST_EMPTY
 
     @property
-    def is_often_dry(self) -> bool:
+    def is_often_empty(self) -> bool:
         """Whether pages come a few at a time, the next ones known only when these have come; small pages: one by one."""
         if self._length >= _LARGE:
-            return self._dry >= _FEWEST_DRY - 1 and self._dry * _SHARE_DRY >= self._asked
-        return self.was_dry and self._dry * _SHARE_DRY >= self._asked * (_SHARE_DRY - 1)
+            return self._empty >= _FEWEST_EMPTY - 1 and self._empty * _SHARE_EMPTY >= self._requested
+        return self.was_empty and self._empty * _SHARE_EMPTY >= self._requested * (_SHARE_EMPTY - 1)
 
     @property
-    def is_way_long(self) -> bool:
+    def is_latency_high(self) -> bool:
         """Whether a table's bytes take less time than the way: what it saves, a way for each step of links, is more then.
 
         That holds on a line that is shared as well as on one with bandwidth for each connection.
@@ -101,12 +101,12 @@ class TableWorth:
         return self._pages > 0 and self._quickest < inf and self._quickest * self._best_rate >= self._longest_table
 
     @property
-    def has_bytes_to_spare(self) -> bool:
+    def has_spare_bandwidth(self) -> bool:
         """Whether it is the way, or the server, that takes time, and not the bytes: then more of them cost nothing."""
         if not self._pages_alone or self._quickest == inf:
             return False
-        is_way_long = self._seconds_alone < _LONGER * self._quickest
-        return is_way_long or self._length_alone * _LONGER <= self._best_rate * self._seconds_alone
+        is_latency_high = self._seconds_alone < _LONGER * self._quickest
+        return is_latency_high or self._length_alone * _LONGER <= self._best_rate * self._seconds_alone
 
     @property
     def is_page_slow(self) -> bool:
@@ -114,7 +114,7 @@ class TableWorth:
         return self._pages_alone > 0 and self._seconds_alone >= _LONGER * self._quickest
 
     @property
-    def is_table_early(self) -> bool:
+    def is_table_quicker(self) -> bool:
         """Whether a table comes clearly before its page: that is no small one, and takes longer than a small answer."""
         is_longer = self._seconds_alone >= _CLEARLY_LONGER * self._quickest
         return self._pages_alone > 0 and self._length >= _LARGE and is_longer
@@ -124,13 +124,13 @@ class TableWorth:
         """Whether a table is next to nothing beside a page."""
         return self._pages > 0 and self._length >= _SHARE_OF_BYTES * self._longest_table
 
-    def share(self, waiting: int) -> int:
+    def bytes_for_other_sites(self, waiting: int) -> int:
         """The bytes that may be spent for the sake of other sites while so many pages wait; 0: nothing at all."""
         if waiting < _SHARE_FOR_OTHERS * (self._shares + 1) or self._pages < _FEWEST_PAGES:
             return 0
         return max(0, int(waiting * self._length / _SHARE_FOR_OTHERS) - self._shared)
 
-    def spend_share(self, length: int) -> None:
+    def spend_for_other_sites(self, length: int) -> None:
         """One request for so many bytes is made for the sake of other sites."""
         self._shares += 1
         self._shared += length

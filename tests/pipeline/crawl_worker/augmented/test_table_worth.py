@@ -119,26 +119,26 @@ def test_auto_gains_where_pages_come_one_by_one(shape: str, bundle: bool, way: f
 
 def test_nothing_is_concluded_from_nothing() -> None:
     worth = TableWorth()
-    assert not worth.is_often_dry
-    assert not worth.has_bytes_to_spare
+    assert not worth.is_often_empty
+    assert not worth.has_spare_bandwidth
     assert not worth.is_page_slow
     assert not worth.is_page_large
-    assert worth.share(1000) == 0
+    assert worth.bytes_for_other_sites(1000) == 0
 
 
 def test_running_dry_is_counted_once_for_each_page() -> None:
     worth = TableWorth()
-    worth.page_asked()
+    worth.page_requested()
     for _ in range(5):
-        worth.ran_dry()
-    assert not worth.is_often_dry
+        worth.local_q_ran_empty()
+    assert not worth.is_often_empty
     for _ in range(2):
-        worth.page_asked()
-        worth.ran_dry()
-    assert worth.is_often_dry
+        worth.page_requested()
+        worth.local_q_ran_empty()
+    assert worth.is_often_empty
     for _ in range(20):
-        worth.page_asked()
-    assert not worth.is_often_dry
+        worth.page_requested()
+    assert not worth.is_often_empty
 
 
 @pytest.mark.parametrize(
@@ -153,15 +153,15 @@ def test_what_takes_time(quick: tuple[float, int], page: tuple[float, int], is_s
     worth = TableWorth()
     worth.answered(*quick)
     worth.answered(*page)
-    worth.page_came(*page, was_alone=False)
-    assert (worth.is_page_slow, worth.has_bytes_to_spare) == (False, False)
-    worth.page_came(*page, was_alone=True)
-    assert (worth.is_page_slow, worth.has_bytes_to_spare) == (is_slow, has_bytes)
+    worth.page_received(*page, was_alone=False)
+    assert (worth.is_page_slow, worth.has_spare_bandwidth) == (False, False)
+    worth.page_received(*page, was_alone=True)
+    assert (worth.is_page_slow, worth.has_spare_bandwidth) == (is_slow, has_bytes)
 
 
 def test_a_page_is_large_beside_the_tables_that_were_seen() -> None:
     worth = TableWorth()
-    worth.page_came(1.0, 300_000, was_alone=False)
+    worth.page_received(1.0, 300_000, was_alone=False)
     assert worth.is_page_large
-    worth.table_came(50_000)
+    worth.table_received(50_000)
     assert not worth.is_page_large

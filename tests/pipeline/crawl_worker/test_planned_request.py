@@ -1,4 +1,4 @@
-"""Validators: one rule for what is recorded and what is sent back."""
+"""What requests send and what their answers name: validators that can be sent, and the target of a redirect."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, UnchangedRecord
-from parcahyd.pipeline.crawl_worker.answers import location
+from parcahyd.pipeline.crawl_worker.planned_request import redirect_target
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import World
 
@@ -33,8 +33,8 @@ def test_one_that_is_stored_all_the_same_is_not_sent(validator: str) -> None:
 
 
 def test_a_redirect_leads_where_its_location_says() -> None:
-    assert location(DownloadResult(301, (("Location", "../b#x"),)), "http://site.example/a/") == "http://site.example/b"
-    assert location(DownloadResult(301), "http://site.example/a/") == ""
+    assert redirect_target(DownloadResult(301, (("Location", "../b#x"),)), "http://site.example/a/") == "http://site.example/b"
+    assert redirect_target(DownloadResult(301), "http://site.example/a/") == ""
 
 
 def test_a_304_to_a_request_without_validators_is_a_failure() -> None:
