@@ -1,7 +1,8 @@
 """The Crawl Manager (P16): chooses the address of each visit and hands sets of pairs to workers with room.
 
-One address, one worker: all open visits to an address, and all open visits to a host, belong to one worker at a time, so
-politeness is exact without any word between workers. Ownership moves when no visit is open on the subject.
+One address, one worker: all open visits to an address, and all open visits to a host, belong to one worker at a time. So
+delays are exact although workers exchange no messages. A host or an address may go to another worker when no visit to it is
+open. In this file both are called subjects, as in `Pause`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _address(address: str) -> str:
 
 
 class _Owner:
-    """Which worker a host or an address belongs to, and for how many open visits."""
+    """The worker that a host or an address belongs to, and the number of its open visits."""
 
     __slots__ = ("visits", "worker")
 
@@ -55,12 +56,15 @@ class _OpenVisit:
         self.origin = origin
         """Host and port."""
         self.crawl_delay = crawl_delay
-        """What robots.txt asks for, as far as it is known."""
+        """The Crawl-delay of robots.txt; 0 while it is not known."""
         self.subjects = subjects
 
 
 class CrawlManager:
-    """Resolved pairs in, sets out. `assign` is called with a worker's number and a set of at most ArgumentUrl pairs."""
+    """Takes resolved pairs, and gives sets to workers.
+
+    `assign` is called with a worker's number and a set of at most ArgumentUrl pairs.
+    """
 
     def __init__(
         self,
@@ -90,16 +94,16 @@ class CrawlManager:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Hand out nothing more."""
+        """Assign no more visits."""
         self._is_stopped = True
 
     @property
     def limit_reached(self) -> bool:
-        """MaxPages is used up and no visit is open that could give some back."""
+        """Whether MaxPages is used up, and no visit is open that could return a part of its share."""
         return self._pages_left == 0 and not self._visits
 
     def run(self) -> None:
-        """Woken by *Something to crawl* and *Request processed*: hand out what can be handed out."""
+        """Assign what can be assigned; called on *Something to crawl* and *Request processed*."""
         progress = not self._is_stopped
         while progress and len(self._source) and self._pages_left != 0:
             progress = False
@@ -108,7 +112,7 @@ class CrawlManager:
                 if self._pages_left == 0:
                     break
                 if self._visits and self._shares.is_exceeded_by(resolved.lease.host):
-                    continue  # It stays where it is until others had their turn.
+                    continue  # It stays in the queue until other hosts had their turn.
                 choice = self._choose(resolved)
                 if choice is None:
                     continue
@@ -133,14 +137,15 @@ class CrawlManager:
             self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}
 
     def slowed(self, visit: int, delay: float) -> None:
-        """A worker has read in robots.txt that the site wants a longer delay."""
+        """A worker has read in robots.txt that the site asks for a longer delay."""
         if visit in self._visits:
             self._visits[visit].crawl_delay = delay
 
     def worker_gone(self, worker: int, host_delay: Callable[[str, int, float], float], address_delay: float) -> None:
-        """A worker's process has ended: its visits are closed, and what it may just have asked waits one full delay.
+        """A worker's process has ended: close its visits. It may have sent requests just now, so their hosts and addresses rest
+        for one full delay.
 
-        `host_delay` gives that of a host on a port, whose robots.txt asks for a delay.
+        `host_delay` returns the delay of a host and port, given the Crawl-delay of its robots.txt.
         """
         lost = [(number, visit) for number, visit in self._visits.items() if visit.worker == worker]
         now = self._clock.now()
@@ -165,9 +170,9 @@ class CrawlManager:
                 del self._owners[subject]
 
     def _choose(self, resolved: ResolvedLease) -> tuple[int, str] | None:
-        """The worker and the address for a visit, or None while whoever owns the host or the address has no room.
+        """The worker and the address for a visit, or None while the worker that owns the host or the address has no room.
 
-        After a visit that found nobody, the host's next address has its turn.
+        After a visit that got no connection, the next address of the host is tried.
         """
         host = self._owners.get(_host(resolved.lease.host))
         addresses = resolved.addresses
@@ -193,7 +198,7 @@ class CrawlManager:
         subjects = _host(lease.host), _address(address)
         pages = self._visit_pages
         if self._pages_left is not None:
-            # What is left is shared with the sites that wait, so that a small MaxPages does not make them wait in turn.
+            # The rest is shared with the sites that wait: with a small MaxPages they would wait for one another otherwise.
             pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
             self._pages_left -= pages
         self._room[worker] -= 1

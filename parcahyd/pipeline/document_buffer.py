@@ -6,9 +6,9 @@
 | DocURLQ | documents with their URL and links, confirmations, facts about sites | workers |
 | BadURLQ | URLs that failed, are refused or gone | workers, and the coordinator for hosts without an address |
 
-All are emptied by Update Database. The buffer never refuses a record: workers send only what they have credit for, and
-credit comes back when a record is committed, so BufferBytes bounds what can be in here (each record counts its bytes and a
-fixed amount for itself, which bounds their number too).
+Update Database empties all three. The buffer never refuses a record: workers send only what they have credit for, and get the
+credit back when the record is committed. So BufferBytes bounds the size of the buffer. Each record costs its bytes and a fixed
+amount, which bounds the number of records too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 class DocumentBuffer(Generic[Item]):
     """Three queues and, for each visit, how many of its records are not committed yet.
 
-    `prepare` turns a record into what the queue holds (Update Database begins to compress a document while it waits).
+    `prepare` turns a record into an item of a queue: the compression of a document begins while it waits.
     """
 
     def __init__(self, prepare: Callable[[BufferRecord], Item]) -> None:
@@ -45,7 +45,7 @@ class DocumentBuffer(Generic[Item]):
         self.size = 0
 
     def put(self, record: BufferRecord, cost: int, sender: int) -> None:
-        """Take a record in. A visit's last record waits aside until the others are committed."""
+        """Add a record. The last record of a visit is kept apart until the others are committed."""
         self.records += 1
         self.size += cost
         if isinstance(record, VisitOver):
@@ -62,24 +62,26 @@ class DocumentBuffer(Generic[Item]):
         queue.append(BufferedRecord(self._prepare(record), cost, sender, visit))
 
     def abandon(self, visits: Sequence[int]) -> None:
-        """The worker of these visits is gone: release those whose last record never came. Of those that were released before,
-        the database knows."""
+        """The worker of these visits has ended: release those whose last record did not arrive.
+
+        A visit that was released before may be among them; the database ignores it.
+        """
         self._abandoned.update(visit for visit in visits if visit not in self._last_records)
 
     def waiting(self, queue: BufferQueue) -> int:
         return len(self._queues[queue])
 
     def take(self, queue: BufferQueue, most: int) -> list[BufferedRecord[Item]]:
-        """A batch from the head. Its room stays reserved until it is committed or put back."""
+        """A batch from the head of the queue. It counts in `records` and `size` until it is committed."""
         waiting = self._queues[queue]
         return [waiting.popleft() for _ in range(min(most, len(waiting)))]
 
     def put_back(self, queue: BufferQueue, batch: Sequence[BufferedRecord[Item]]) -> None:
-        """A batch that was not written goes back to the head of its own queue, in its order."""
+        """Return a batch that was not written to the head of its own queue, in its order."""
         self._queues[queue].extendleft(reversed(batch))
 
     def committed(self, batch: Sequence[BufferedRecord[Item]]) -> dict[int, int]:
-        """The batch is in the database; returns the credit that goes back, by sender."""
+        """The batch is in the database; returns the credit to grant, by sender."""
         credit: dict[int, int] = {}
         for buffered in batch:
             credit[buffered.sender] = credit.get(buffered.sender, 0) + buffered.cost
@@ -94,7 +96,7 @@ class DocumentBuffer(Generic[Item]):
         return credit
 
     def take_finished(self) -> tuple[list[VisitOver], list[int], dict[int, int]]:
-        """Visits whose every record is committed: their last records, the abandoned ones, and the credit that goes back."""
+        """Take the visits whose other records are all committed: last records, abandoned visits, and the credit by sender."""
         ready = [visit for visit in self._last_records if visit not in self._uncommitted]
         records: list[VisitOver] = []
         credit: dict[int, int] = {}
@@ -110,7 +112,7 @@ class DocumentBuffer(Generic[Item]):
 
     @property
     def is_urgent(self) -> bool:
-        """A visit is over or lost: the sooner it is released, the sooner its site, host and address are free."""
+        """Whether a visit is over or abandoned: its site, host and address are free when it is released."""
         return bool(self._last_records or self._abandoned)
 
     @property

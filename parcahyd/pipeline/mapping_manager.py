@@ -1,6 +1,7 @@
-"""The Mapping Manager (P13): hands sets of at most ArgumentUrl pairs to URL Mappers that are hungry.
+"""The Mapping Manager (P13): assigns sets of at most ArgumentUrl pairs to URL Mappers that are hungry.
 
-Emptied into it: the URL-IP Queue. It stops while the Resolved URL Queue has no room for what is being mapped.
+It empties the URL-IP Queue, and stops while the Resolved URL Queue has no room for what is being mapped. A pair is a
+`SiteLease`, and a `ResolvedLease` when it has its addresses. Tested in tests/pipeline/test_queues_and_mapping.py.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class _Target(Protocol):
 
 
 class MappingManager:
-    """Every mapper is hungry at the start (reading 3 of the paper), and again when its set is finished."""
+    """Counts the hungry mappers: all at the start (reading 3 of the paper), and each again when its set is finished."""
 
     def __init__(
         self,
@@ -43,12 +44,12 @@ class MappingManager:
         self.being_mapped = 0
 
     def run(self) -> None:
-        """Woken by *Something to map* and *Hungry*."""
+        """Assign sets while there are pairs, hungry mappers and room; called on *Something to map* and *Hungry*."""
         while self._hungry and len(self._source):
             room = self._target.room - self.being_mapped
             if room <= 0:
                 return
-            # What waits is shared among all mappers that are hungry, since a mapper resolves its set one by one.
+            # A mapper resolves its set one by one, so the waiting pairs are shared among all hungry mappers.
             share = -(-len(self._source) // self._hungry)
             leases = self._source.take(min(self._argument_url, room, share))
             self._hungry -= 1

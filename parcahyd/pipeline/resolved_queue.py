@@ -1,7 +1,7 @@
 """The Resolved URL Queue (P9): pairs with vetted addresses, grouped by address, bounded.
 
-Filled by the URL Mappers, emptied by the Crawl Manager. Pairs whose host has several addresses stand in the group of the
-first; the Crawl Manager chooses the address of the visit.
+Filled by the URL Mappers, emptied by the Crawl Manager. A pair whose host has several addresses is in the group of the first
+one; the Crawl Manager chooses the address of the visit. Tested in tests/pipeline/test_queues_and_mapping.py.
 """
 
 from __future__ import annotations

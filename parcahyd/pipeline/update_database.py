@@ -1,8 +1,9 @@
 """Update Database (P19): writes the buffer's queues to the database, batch by batch, in the order Extern, Doc, Bad.
 
 One transaction per batch of at most MaxSize records. A batch that fails goes back to the head of its own queue and is tried
-again with back-off; after four failures it is halved, until the record that cannot be stored stands alone and is
-stored as `failed`. While the database takes nothing at all, everything waits: workers run out of credit and stop asking.
+again with back-off. After four failures it is halved, until the record that cannot be stored is alone in its batch; its URL is
+then stored as `failed`. While the database accepts nothing at all, everything waits: workers run out of credit and send no more
+requests.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _Buffer(Protocol[Item]):
 
 
 class _Writer(Protocol[_Written_contra]):
-    """The database as this box sees it: each call is one transaction, runs elsewhere, and answers on this loop."""
+    """The database as this box sees it. Each call is one transaction in another thread; `done` is called on the event loop."""
 
     def write(self, queue: BufferQueue, items: Sequence[_Written_contra], done: _Done) -> None: ...
 
@@ -71,7 +72,7 @@ class _Writer(Protocol[_Written_contra]):
 
 
 class Tally:
-    """What was committed in this run."""
+    """Counts what was committed in this run."""
 
     def __init__(self) -> None:
         self.stored = 0
@@ -81,23 +82,23 @@ class Tally:
         self.reasons: Counter[str] = Counter()
 
     def add(self, record: BufferRecord) -> None:
-        """What a record says of itself."""
+        """Count a committed record by its state and reason."""
         if isinstance(record, BadRecord):
             self.by_state[State(record.state)] += 1
             self.reasons[record.reason] += 1
 
     def add_written(self, written: Written) -> None:
-        """What only the database can say: whether a document was new."""
+        """Count what only the database knows: whether a document was new."""
         self.stored += written.stored
         self.unchanged += written.unchanged
         self.received += written.received
 
 
 class UpdateDatabase(Generic[Item]):
-    """Batches out of the buffer, one at a time.
+    """Writes batches of the buffer, one at a time.
 
-    `grant` gives credit back to senders, `released` tells which visits are over and whether other sites have something to do,
-    `trouble` says a sentence, `later` calls back after so many seconds.
+    `grant` returns credit to senders. `released` gets the visits that were released, and whether there is new work for the URL
+    Dispatcher. `trouble` gets a sentence about a failure. `later` calls a function after so many seconds.
     """
 
     def __init__(
@@ -186,7 +187,7 @@ class UpdateDatabase(Generic[Item]):
     def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
         self._busy = False
         if isinstance(result, Exception):
-            # Not even its failure can be stored, so it is not the record: the database is out of reach.
+            # The failure of the record cannot be stored either, so the record is not the cause: the database is out of reach.
             self._buffer.put_back(queue, batch)
             self._trouble(f"the database takes nothing: {result}")
             self._pause(queue)
@@ -196,13 +197,13 @@ class UpdateDatabase(Generic[Item]):
         self.run()
 
     def _run_again(self, queue: BufferQueue) -> None:
-        """The same queue before all others: its failed batch is at its head."""
+        """Write from this queue before all others: its failed batch is at its head."""
         if not self._busy:
             self._turn = _PASS.index(queue)
             self._start_next()
 
     def _pause(self, queue: BufferQueue) -> None:
-        self._busy = True  # Nothing else is written meanwhile: the order of a visit's records stays as it was sent.
+        self._busy = True  # Nothing else is written meanwhile, so that the records of a visit keep their order.
 
         def again() -> None:
             self._busy = False

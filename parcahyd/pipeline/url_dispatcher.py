@@ -1,7 +1,7 @@
 """The URL Dispatcher (P10): reads sites with URLs that are new or due, and fills the URL-IP Queue.
 
-It asks Update Database for leases, one question at a time, as long as there is room for what may come back. It also knows
-when the run is over: nothing leased, nothing due, nothing falling due soon enough to wait for.
+It requests leases from Update Database, one request at a time, while the queue has room for the answer. It also decides when
+the run is over: nothing is leased, nothing is due, and nothing falls due soon enough to wait for.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class _Queue(Protocol):
 
 
 def weight_of(lease: SiteLease) -> int:
-    """About how many bytes a pair occupies while it is on its way."""
+    """About how many bytes of memory a pair occupies until its worker has it."""
     return 1000 + len(lease.known) + 300 * len(lease.urls)
 
 
 class UrlDispatcher:
-    """Leases in, pairs out.
+    """Takes leases from Update Database, and puts them into the URL-IP Queue as pairs.
 
-    `ask` sends a LeaseRequest; `leases` takes the answer; `committed` learns which visits are over and whether the database has
-    new work; `handed_over` learns that a pair left the coordinator.
+    `ask` sends a LeaseRequest. The coordinator calls `leases` with the answer, `committed` when visits are over or the database
+    has new work, and `handed_over` when a pair has left the coordinator.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class UrlDispatcher:
         return len(self._open)
 
     def committed(self, message: Committed) -> None:
-        """Visits are over and committed, and there may be sites to lease that were not there before."""
+        """Visits are over and committed; there may be new sites to lease."""
         for visit in message.released:
             self._weight -= self._open.pop(visit, 0)
         if message.new_work:
@@ -78,11 +78,11 @@ class UrlDispatcher:
             self.dispatch()
 
     def stop(self) -> None:
-        """Ask for nothing more; what is leased is handed back by others."""
+        """Request no more leases; the coordinator hands back what is leased."""
         self._stopped = True
 
     def dispatch(self) -> None:
-        """Ask for sites if there is news, or if one fell due, and room for the answer."""
+        """Request leases if there is new work, or a site fell due, and the queue has room for the answer."""
         if self._requested or self._stopped or not (self._has_new_work or self._fell_due()):
             return
         count = min(_LEASES_AT_ONCE, self._queue.room)
@@ -93,7 +93,7 @@ class UrlDispatcher:
         self._ask(LeaseRequest(count, self._clock.now() if self._forever else self._started_at))
 
     def leases(self, answer: Leases) -> None:
-        """The answer to the last question. A full one means that there may be more."""
+        """The answer to the last request. As many leases as requested mean that there may be more."""
         self._has_new_work = self._has_new_work or len(answer.pairs) >= self._requested
         self._requested = 0
         self.next_due = answer.next_due
@@ -106,13 +106,13 @@ class UrlDispatcher:
         self.dispatch()
 
     def handed_over(self, visit: int) -> None:
-        """The pair is with its worker, or was handed back: it takes no memory here."""
+        """The pair is with its worker, or was handed back: it occupies no memory of the coordinator."""
         self._weight -= self._open.get(visit, 0)
         if visit in self._open:
             self._open[visit] = 0
 
     def is_over(self) -> bool:
-        """Nothing is on its way, and nothing falls due within WaitForRetries."""
+        """Whether nothing is leased or requested, and nothing falls due within WaitForRetries."""
         if self._open or self._requested:
             return False
         if self._stopped:
@@ -122,7 +122,7 @@ class UrlDispatcher:
         return self.next_due is None or self.next_due > self._clock.now() + self._wait_for_retries
 
     def wakes_at(self) -> float | None:
-        """When to call `dispatch` although nothing happened: the next site falls due."""
+        """When to call `dispatch` without a signal, because the next site falls due."""
         return None if self._stopped or self._requested else self.next_due
 
     def _fell_due(self) -> bool:

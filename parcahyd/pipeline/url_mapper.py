@@ -1,7 +1,7 @@
-"""The URL Mapper (P14): gives each pair of its set addresses that passed the address policy.
+"""The URL Mapper (P14): gives each pair of its set the addresses of its host that the address policy permits.
 
-It runs in a thread, which the DNS Resolver plugin may block. A host that is written as an address needs no resolver, and
-addresses that have not expired are kept, but the policy is asked every time: it may have changed.
+It runs in a thread, because a DNS Resolver plugin may block. A host that is written as an address is not resolved, and
+addresses that have not expired are used again. The policy is applied every time, because it may have changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_EXPIRY = 86400.0
 
 
 class UrlMapper:
-    """A pair in, a resolved pair out."""
+    """Resolves one pair at a time."""
 
     def __init__(self, resolver: Resolver, policy: AddressPolicy, clock: Clock) -> None:
         self._resolver = resolver
@@ -52,7 +52,7 @@ def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[
         bad = [_bad(lease, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in lease.urls]
         if not lease.robots_redirects:
             return bad, _over(lease, now, lease.failures, now, "")
-        # Somebody's robots.txt is to be fetched there: it would be tried without a pause until that site gives up.
+        # The robots.txt of another site redirects here: without a pause it would be tried again at once, and again.
         failures = lease.failures + 1
         until = schedule.spare_site(now, failures, lease.site, Reason.DNS_NO_ADDRESS)
         return bad, _over(lease, now, failures, until, reason.word)
@@ -63,11 +63,8 @@ def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[
             detail = f"{reason.word}: {resolved.detail}"
             bad.append(_bad(lease, url, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
         else:
-            bad.append(
-                _bad(
-                    lease, url, Event.FAILURE, reason, now, schedule.retry(now, reason, tries, url.key), tries, resolved.detail
-                )
-            )
+            due_at = schedule.retry(now, reason, tries, url.key)
+            bad.append(_bad(lease, url, Event.FAILURE, reason, now, due_at, tries, resolved.detail))
     failures = lease.failures + 1
     return bad, _over(lease, now, failures, schedule.spare_site(now, failures, lease.site, reason), reason.word)
 

@@ -1,8 +1,8 @@
-"""Backoff: when a visit's site, and an address, are left alone for a while, for how long, and why.
+"""Backoff: decides when a site or an address is left alone, for how long, and why.
 
 `SiteBackoff` belongs to one visit and decides about its site. `AddressBackoff` belongs to the worker. Many hosts share an
-address, and one of them may be hostile: it must not keep the worker away from the others for long. So the request of one host
-holds its address for a minute at most. It holds longer only as far as three different registrable domains there request it.
+address, and one of them may be hostile: it must not keep the worker away from the others for long. So the pause that one host
+asks for holds its address for a minute at most. A longer pause needs three different registrable domains that ask for it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _REMEMBERED = 10_000
 
 
 class SiteBackoff:
-    """What one visit's answers say about its site. Where a method returns True, the visit has to end."""
+    """Decides by the answers of one visit whether its site is left alone. Where a method returns True, the visit has to end."""
 
     __slots__ = ("_failures_in_a_row", "_longest", "_schedule", "_site", "asked_until", "failures", "reason", "until")
 
     def __init__(self, lease: SiteLease, work: WorkConf) -> None:
         self.failures = lease.failures
-        """Visits in a row that found the site unreachable, or that the server asked to end."""
+        """Visits in a row that ended because the site was unreachable, or because its server asked for a pause."""
         self.until = 0.0
         self.reason: Reason | None = None
         self.asked_until = 0.0
@@ -69,14 +69,16 @@ class SiteBackoff:
         return True
 
     def obey(self, result: DownloadResult, now: float) -> bool:
-        """Whether the server asks for a pause: of its host for as long as it says, or, where a 429 does not say how long, of
-        the site, longer every time."""
+        """Whether the server asks for a pause.
+
+        Its host is left alone for the time of Retry-After. After a 429 without one, the site is left alone, longer every time.
+        """
         if result.status not in _BUSY:
             return False
         seconds = retry_after(result.header("retry-after"), now)
         if seconds is None:
             if result.status != 429:
-                return False  # An error like others.
+                return False  # A 503 without Retry-After is an error like others.
             failures = self.failures + (self.reason is None)
             self._pause(Reason.ASKED_TO_WAIT, self._schedule.spare_site(now, failures, self._site))
             return True
@@ -86,7 +88,7 @@ class SiteBackoff:
         return True
 
     def back_off(self, reason: Reason, now: float, cause: Reason | None = None) -> None:
-        """Leave the site alone for a time that grows with every visit that ends like this."""
+        """Leave the site alone for a time that grows with every such visit in a row."""
         self._pause(reason, self._schedule.spare_site(now, self.failures + 1, self._site, cause))
 
     def extend(self, until: float) -> None:
@@ -102,7 +104,7 @@ class SiteBackoff:
 
 
 class AddressBackoff:
-    """Says until when an address is left alone. Times are of the wall clock, handed in; memory is bounded."""
+    """Decides until when an address is left alone. Times are of the wall clock; memory is bounded."""
 
     __slots__ = ("_failures", "_pauses", "_retry_delay", "_silent")
 
@@ -116,7 +118,7 @@ class AddressBackoff:
 
     @property
     def has_failures(self) -> bool:
-        """Whether `answered` has anything to forget: some address gave no answer before."""
+        """Whether some address gave no answer before, so that `answered` has to be called."""
         return bool(self._silent or self._failures)
 
     def failures(self, address: str) -> int:
@@ -124,7 +126,7 @@ class AddressBackoff:
         return self._failures.get(address, 0)
 
     def opened(self, address: str, failures: int) -> None:
-        """A visit to the address begins; `failures` is what the database remembers."""
+        """A visit to the address begins; `failures` is the number that the database has."""
         if failures > self._failures.get(address, 0):
             _bound(self._failures)
             self._failures[address] = failures
@@ -135,7 +137,7 @@ class AddressBackoff:
         pauses = {domain: time for domain, time in self._pauses.get(address, {}).items() if time > now}
         domain = registrable_domain(host)
         pauses[domain] = max(until, pauses.get(domain, 0.0))
-        # Of more domains than decide, those with the longest pauses are enough.
+        # Only the longest pauses decide; the others are not kept.
         self._pauses[address] = dict(nlargest(_DOMAINS, pauses.items(), key=lambda pause: pause[1]))
         together = min(self._pauses[address].values()) if len(pauses) >= _DOMAINS else 0.0
         return max(min(until, now + _ONE_DOMAIN), together)
@@ -148,7 +150,7 @@ class AddressBackoff:
             del self._failures[address]
 
     def silent(self, address: str, site: int, now: float) -> float | None:
-        """A request to the address got no answer; returns until when the address is left alone, if this was one too many."""
+        """A request to the address got no answer; returns until when the address is left alone, or None while it is not."""
         _bound(self._silent)
         sites = self._silent.setdefault(address, [])
         sites.append(site)

@@ -1,7 +1,7 @@
-"""Reads a document that came, of whatever format: its links, its summary, and the members of an archive.
+"""Reads documents of every format: their links, their summaries, and the members of archives.
 
 HTML is read on the event loop, as quickly as possible. Everything else, and every document that is to be summarised, may take
-long: it is read in a thread.
+long and is read in a thread.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ NO_PARTS = Parts()
 
 
 class ReadDocument(msgspec.Struct):
-    """A document that came, and what was read in it. The reader fills it in; then it is stored."""
+    """A document that was received, and what was read in it. The reader fills it in; then it is stored."""
 
     item: DueUrl
     result: DownloadResult
     media_type: str
     charset: str
     at: float
-    """When it came, or when it had been read in a thread."""
+    """When it was received, or when its reading in a thread ended."""
     links: PageLinks | None = None
     title: str = ""
     language: str = ""
@@ -105,9 +105,9 @@ class ReadDocument(msgspec.Struct):
     sitemaps: tuple[str, ...] = ()
     """References to the sitemaps that an index names."""
     lastmods: tuple[tuple[str, float], ...] = ()
-    """What a sitemap says: paths of its own site, and when each changed."""
+    """The dates in a sitemap: paths of its own site, and when each changed."""
     directives: Directive = NO_DIRECTIVES
-    """What the page asks of robots, as far as the settings obey it."""
+    """The robots directives of the page that the settings obey."""
     parts: Parts = NO_PARTS
 
 
@@ -128,7 +128,7 @@ class DocumentReader:
         return not self._is_full and is_html(media_type) and media_type != _XHTML
 
     def is_read(self, media_type: str, is_sitemap: bool) -> bool:
-        """Whether a document that is not quick to read has anything to be read."""
+        """Whether a document that is not quick to read has anything that is read."""
         return (
             is_sitemap
             or is_xml(media_type)
@@ -194,9 +194,9 @@ class DocumentReader:
     def directives_of(
         self, links: PageLinks | None, headers: Sequence[tuple[str, str]], url: str, user_agent: str, now: float
     ) -> Directive:
-        """What the page asks of robots, in its headers and in itself; links of its headers are added to its own.
+        """The robots directives of a page, in its headers and in its text. The links of its headers are added to `links`.
 
-        `user_agent` is the one that its host gets: pages may address it by name.
+        `user_agent` is the one that is sent to its host: directives may be for one robot only.
         """
         read = [(name.lower(), value) for name, value in headers if name[0] in _INITIALS and name.lower() in _HEADERS_READ]
         if not read and (links is None or not links.robots):
@@ -218,14 +218,14 @@ class DocumentReader:
 
 
 def reason_not_to_keep(directives: Directive) -> Reason | None:
-    """Why a document is not stored, if its page asks for that."""
+    """Why a document is not stored, or None if its directives permit that."""
     if directives & Directive.NOINDEX:
         return Reason.NOINDEX
     return Reason.NOARCHIVE if directives & Directive.NOARCHIVE else None
 
 
 def is_sitemap(path: str, media_type: str) -> bool:
-    """Whether a document that no robots.txt names as a sitemap is read as one: compressed ones do not say what is in them."""
+    """Whether a document that no robots.txt names is read as a sitemap: the media type of compressed ones does not show it."""
     return media_type == "application/gzip" and ("sitemap" in path or path.endswith(".xml.gz"))
 
 
@@ -246,7 +246,7 @@ def _collected(kind: str, references: Sequence[str], charset: str) -> PageLinks:
 
 
 def _lastmods(url: str, canon: Canon | None, sitemap: Sitemap) -> tuple[tuple[str, float], ...]:
-    """When pages of the sitemap's own site changed, as it says; dates of feeds tell when a page was published."""
+    """When pages of the sitemap's own site changed. Feeds are left out: their dates are of publication."""
     if sitemap.kind is not Kind.URLSET:
         return ()
     origin = url[: url.index("/", url.index("//") + 2)]

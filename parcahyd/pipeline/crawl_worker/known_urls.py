@@ -1,4 +1,4 @@
-"""What a visit knows of its site's URLs: the keys that came with the set, those found since, and which paths are sitemaps.
+"""The URLs that a visit knows of its site: keys that came with the lease, keys found since, and the paths of sitemaps.
 
 All of it is bounded. `Room` holds the limits that the visits of a worker share.
 """
@@ -14,13 +14,13 @@ from parcahyd.rules.traps.memory_budget import MemoryBudget
 __all__ = ["SITEMAP_LEVELS", "KnownUrls", "Room", "SitemapPaths"]
 
 SITEMAP_LEVELS = 3
-"""An index of indexes of sitemaps; the protocol knows two levels."""
+"""Levels of sitemaps that are followed: an index of indexes of sitemaps. The protocol has two."""
 _MAX_SITEMAPS = 500
-"""An index may invent new ones with every answer."""
+"""Sitemaps of one visit: an index may invent new ones with every answer."""
 
 
 class Room:
-    """What all visits of a worker may still hold together: URLs in LocalQs, keys of URLs found, links and facts remembered."""
+    """How much all visits of a worker together may still hold: URLs in LocalQs, keys of found URLs, links, facts of guards."""
 
     __slots__ = ("facts", "is_idle", "keys", "links", "urls")
 
@@ -34,10 +34,10 @@ class Room:
 
 
 class KnownUrls:
-    """A set of 64-bit keys: the sorted array that came with the set costs eight bytes each, new ones a set's entry.
+    """A set of 64-bit keys. Those that came with the lease are a sorted array of eight bytes each, new ones a Python set.
 
-    When the room for new keys is used up, `is_complete` turns false: a URL that is not in here may still be known, so it is
-    recorded again (the database ignores it) but not requested in this visit.
+    When the room for new keys is used up, `is_complete` becomes False. A URL that is not in here may be known then: it is
+    recorded again (the database ignores it), but not requested in this visit.
     """
 
     __slots__ = ("_fresh", "_room", "_sent", "is_complete")
@@ -54,7 +54,7 @@ class KnownUrls:
         return key in self._fresh or (at < len(sent) and sent[at] == key)
 
     def add(self, key: int) -> bool:
-        """Whether the key is new; from now on it is known."""
+        """Add a key; returns whether it is new."""
         if key in self._fresh:
             return False
         sent = self._sent
@@ -69,7 +69,7 @@ class KnownUrls:
         return True
 
     def take_back(self, key: int) -> None:
-        """Forget a key that was just added: it takes no room, and is new when it comes again."""
+        """Remove a key that was just added: it uses no room, and counts as new next time."""
         if key in self._fresh:
             self._fresh.remove(key)
             self._room.keys += 1
@@ -82,7 +82,7 @@ class KnownUrls:
 
 
 class SitemapPaths:
-    """Which paths of a visit's site are sitemaps: those that robots.txt names, and those that they name in turn."""
+    """The paths of a visit's site that are sitemaps: robots.txt names them, or a sitemap does."""
 
     __slots__ = ("_paths", "_prefix")
 
@@ -94,7 +94,7 @@ class SitemapPaths:
         return path in self._paths
 
     def note(self, urls: Iterable[str | None]) -> list[str]:
-        """Takes canonical URLs; returns the paths of this site among them that are new."""
+        """Add canonical URLs; returns the paths of this site among them that are new."""
         new = []
         for url in urls:
             if url is not None and url.startswith(self._prefix) and len(self._paths) < _MAX_SITEMAPS:

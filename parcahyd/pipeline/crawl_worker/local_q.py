@@ -1,7 +1,8 @@
 """LocalQ: the URLs of its site that a visit has to request, bounded by the worker's `Room`.
 
-Filled with what came in the set and with what documents, sitemaps and tables link to; emptied by the visit. What finds no room
-stays `known` in the database, or becomes known with the document that links to it, and comes with a later visit.
+Filled with the URLs of the lease and with those that documents, sitemaps and tables link to; emptied by the visit. A URL for
+which there is no room stays `known` in the database, or becomes known with the document that links to it. A later visit gets
+it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["LocalQ"]
 
 
 class LocalQ:
-    """One visit's queue; every URL in it takes one place of the room."""
+    """The queue of one visit; each of its URLs uses one place of `Room.urls`."""
 
     __slots__ = ("_room", "_urls")
 
@@ -33,7 +34,7 @@ class LocalQ:
 
     @property
     def first(self) -> DueUrl:
-        """The one that `pop` gives next; there must be one."""
+        """The URL that `pop` returns next; the queue must not be empty."""
         return self._urls[0]
 
     def pop(self) -> DueUrl:
@@ -41,12 +42,12 @@ class LocalQ:
         return self._urls.popleft()
 
     def put_back(self, url: DueUrl) -> None:
-        """One that was just taken comes first again."""
+        """Return a URL that was just taken to the head."""
         self._room.urls -= 1
         self._urls.appendleft(url)
 
     def put(self, url: DueUrl, first: bool = False) -> None:
-        """Behind the others, or before them, if there is room."""
+        """Add a URL at the end, or at the head, if there is room."""
         if self._room.urls > 0:
             self._room.urls -= 1
             if first:
@@ -55,11 +56,11 @@ class LocalQ:
                 self._urls.append(url)
 
     def sort(self, key: Callable[[DueUrl], bool]) -> None:
-        """Those first for which the key is False; else the order stays."""
+        """Move the URLs for which the key is False to the head; else the order stays."""
         self._urls = deque(sorted(self._urls, key=key))
 
     def extend(self, found: list[tuple[int, str]], depth: int, most: int) -> int:
-        """Keys and paths behind the others, as far as there is room, and at most so many; returns how many that were."""
+        """Add keys and paths at the end, as far as there is room, and at most so many; returns how many were added."""
         count = min(len(found), self._room.urls, most)
         if count <= 0:
             return 0
@@ -68,7 +69,7 @@ class LocalQ:
         return count
 
     def drop(self, is_unwanted: Callable[[DueUrl], bool]) -> list[int]:
-        """Takes out what is not wanted any more; gives its keys."""
+        """Remove the URLs that are not wanted any more; returns their keys."""
         dropped = [url.key for url in self._urls if is_unwanted(url)]
         if dropped:
             gone = set(dropped)

@@ -1,11 +1,11 @@
-"""Which links of a document are new, split into this site's and others'.
+"""Finds the links of a document that are new, and separates those of this site from those of others.
 
-Nearly every tag of a page was on the page before it, so tags are remembered as they stand, per directory: the same tag in the
-same directory leads to the same URL, unless its reference is empty or begins with a query. The memory is bounded by `Room`;
-a tag that was forgotten is only looked at once more.
+Nearly every tag of a page was on an earlier page, so the bytes of tags are remembered per directory: the same tag in the same
+directory leads to the same URL, unless its reference is empty or begins with a query. `Room` bounds the memory. A tag that was
+forgotten is only resolved once more.
 
-New paths of this site are judged. Those that are refused are returned with their reason, a bounded number of each page: a page
-with a hundred thousand links into a trap must not fill the database.
+New paths of this site are judged. Those that are refused are returned with their reason, a bounded number per page: a page with
+a hundred thousand links into a trap must not fill the database.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from parcahyd.rules.urls.parameters import Canon, joining
 __all__ = ["NewLinkFinder", "NewLinks"]
 
 _REMEMBERED = 50_000
-"""Links of one visit: more of them hardly come again."""
+"""Tags and targets that one visit remembers; older ones hardly occur again."""
 
 
 _REFUSED_OF_A_PAGE = 100
@@ -34,14 +34,14 @@ _Directory = tuple[set[bytes], Prefixes | None, Callable[[str], str | None]]
 
 
 class NewLinks(NamedTuple):
-    """What a document has that was not seen before."""
+    """The links of a document that were not seen before."""
 
     internal: list[tuple[int, str]]
     """Paths of this site, with their keys."""
     external: list[str]
     """URLs of other sites."""
     refused: list[tuple[str, str]]
-    """The word of the reason, and a path of this site or a URL of another."""
+    """The word of the reason, and a path of this site or a URL of another site."""
 
 
 def _refuse_none(_path: str) -> None:
@@ -108,7 +108,7 @@ class NewLinkFinder:
         return new._replace(refused=_limited(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
 
     def is_new_path(self, path: str) -> int | None:
-        """The key of a path of this site that was not seen before, else None."""
+        """The key of a path of this site that was not seen before, or None. The path counts as seen from now on."""
         key = key_of(path)
         return key if self._known.add(key) and key not in self.early_keys else None
 
@@ -134,8 +134,8 @@ class NewLinkFinder:
             new.refused.append((Reason.LENGTH.word, short[self._origin :] if short.startswith(self._prefix) else short))
 
     def _directory(self, base: str) -> _Directory:
-        """Of the directory of a base: the tags seen there, the prefixes of plain references (unless options change them), and
-        the function that resolves the others, if they do not depend on the page."""
+        """Of the directory of a base URL: the tags seen there, the prefixes of plain references (None where settings change
+        URLs), and the function that resolves other references, as far as they do not depend on the page."""
         end = base.rfind("/") if "?" not in base else base.rfind("/", 0, base.index("?"))
         directory = self._directories.get(base[:end])
         if directory is None:
@@ -158,7 +158,7 @@ class NewLinkFinder:
 
 
 def _limited(refused: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """As many of each reason as are recorded."""
+    """The first refused links of each reason, as many as are recorded."""
     counts: Counter[str] = Counter()
     kept = []
     for word, target in refused:

@@ -1,7 +1,7 @@
 """Decides what a visit requests next.
 
 The order is: robots.txt files that other sites redirect to, what documents wait for, this site's robots.txt, tables of links,
-pages. The plan holds LocalQ; the visit handles the answers.
+pages. `NextRequest` owns LocalQ; the visit handles the answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAY_PASS = frozenset({Reason.DUPLICATES, Reason.SOFT_404})
 
 
 class NextRequest:
-    """What one visit has still to request. `ready` waits for its turn at the scheduler; None while there is nothing."""
+    """Plans the requests of one visit. `ready` is the request that waits at the scheduler, or None."""
 
     __slots__ = (
         *("_after_table", "_depth_on_the_wire", "_in_order", "_is_closed", "_origin", "_robots", "_robots_redirects"),
@@ -48,7 +48,7 @@ class NextRequest:
         in_order: bool,
         now: float,
     ) -> None:
-        """At most `pages` pages; `in_order`: none is requested before all that are less deep have come."""
+        """At most `pages` pages are requested; `in_order`: none before all pages of less depth were answered."""
         self.augmented = augmented
         self._origin = lease.origin
         self._url_filter = url_filter
@@ -57,7 +57,7 @@ class NextRequest:
         self._schedule = schedule
         self._in_order = in_order
         self._robots_redirects = deque(lease.robots_redirects)
-        # What must be requested before the next page: tables that documents wait for, documents that tables did not bring.
+        # Requested before the next page: tables that documents wait for, and documents that could not be made of tables.
         self._urgent: deque[PlannedRequest] = deque()
         self._after_table: DueUrl | None = None
         """The page whose table of links is requested before it."""
@@ -70,7 +70,7 @@ class NextRequest:
         self.local_q = LocalQ(self._admitted(lease.urls, now), room)
 
     def _admitted(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
-        """The URLs of the set without those that today's settings refuse; refusals are recorded."""
+        """The URLs of the lease without those that the settings refuse now; refusals are recorded."""
         admitted = []
         for url, reason in self._url_filter.judge_all(urls):
             if reason is None:
@@ -80,17 +80,17 @@ class NextRequest:
         return admitted
 
     def _refused_until(self, reason: Reason, now: float) -> float:
-        """When a refused URL is looked at again although no setting changed: a site may stop to repeat its documents."""
+        """When a refused URL is judged again although no setting changed: a site may stop repeating its documents."""
         return self._schedule.again(now) if reason in _MAY_PASS else NEVER
 
     @property
     def pages(self) -> list[DueUrl]:
-        """The pages that wait, the next one first."""
+        """The pages that wait to be requested, the next one first."""
         first = self.ready.item if self.ready is not None else self._after_table
         return [*self.local_q] if first is None else [first, *self.local_q]
 
     def started(self) -> PlannedRequest:
-        """The request that was ready is sent now."""
+        """The request that was `ready` is sent now; returns it."""
         request = self.ready
         assert request is not None, "a visit was scheduled without a request"  # noqa: S101 - a bug, not an input
         self.ready = None
@@ -110,7 +110,7 @@ class NextRequest:
         self._url_filter.gave_no_page(item)
 
     def put_first(self, request: PlannedRequest) -> None:
-        """This is requested before anything else, also before what is ready."""
+        """Request this before anything else, also before what is `ready`."""
         if self.ready is None:
             self._urgent.appendleft(request)
             return
@@ -121,7 +121,7 @@ class NextRequest:
         self.ready = request
 
     def clear(self) -> list[PlannedRequest]:
-        """Nothing more is requested; returns what was next. What is left in LocalQ stays `known` in the database."""
+        """Request nothing more; returns the requests that are dropped. URLs in LocalQ stay `known` in the database."""
         self._is_closed = True
         dropped = [*self._urgent, *([self.ready] if self.ready is not None else ())]
         self.local_q.clear()
@@ -135,7 +135,7 @@ class NextRequest:
     # --- what is next --------------------------------------------------------------------------------------------------
 
     def prepare(self, now: float) -> PlannedRequest | None:
-        """Decide on the next request, if there may be one; refused URLs are recorded on the way."""
+        """Plan the next request, if there may be one; URLs that turn out to be refused are recorded."""
         if self.ready is None and not self._is_closed:
             self.ready = self._next(now)
         return self.ready
@@ -166,7 +166,7 @@ class NextRequest:
                 self._writer.refusal(item, Reason.ROBOTS, now, self._robots.expires_at)
             elif (reason := self._url_filter.judge_request(item)) is not None:
                 if reason is Reason.SITE_PAGES and self.on_the_wire:
-                    self.local_q.put_back(item)  # What is on the wire may give no page and leave room for it.
+                    self.local_q.put_back(item)  # A request on the wire may give no page; then there is room for this one.
                     return None
                 self._writer.refusal(item, reason, now, self._refused_until(reason, now))
             else:

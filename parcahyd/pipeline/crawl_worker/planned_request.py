@@ -38,7 +38,7 @@ class TableRequest:
 
 
 class PlannedRequest:
-    """One request that a visit wants to make."""
+    """One request of a visit."""
 
     __slots__ = (
         *("hops", "is_counted", "is_unconditional", "item", "kind", "max_bytes", "path", "robots_redirect", "seconds"),
@@ -63,9 +63,9 @@ class PlannedRequest:
         self.hops = hops
         self.table = table
         self.max_bytes = max_bytes
-        """Of everything but pages: no more of the answer is read."""
+        """No more of the answer is read. Pages have MaxBytes instead."""
         self.validators = validators
-        """Headers that make the request of a table conditional. Those of a page are made of its `item`."""
+        """Headers that make the request of a table conditional. Those of a page follow from its `item`."""
         self.started_at = 0.0
         """On the monotonic clock."""
         self.seconds = 0.0
@@ -73,11 +73,11 @@ class PlannedRequest:
         self.is_unconditional = False
         """The document is requested without its validators."""
         self.is_counted = False
-        """The page was counted for the visit's limits with an earlier request."""
+        """An earlier request for the same page was counted for the limits of the visit."""
 
     @property
     def is_for_table(self) -> bool:
-        """Tables are requested without cookies and credentials."""
+        """Whether a table is requested, which is done without cookies and credentials."""
         return self.kind is RequestKind.TVI or self.kind is RequestKind.TOL
 
 

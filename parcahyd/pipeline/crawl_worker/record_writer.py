@@ -1,4 +1,4 @@
-"""Writes a visit's records: what came of each URL, and when a URL that gave no document is tried again."""
+"""Writes the records of a visit: the outcome of each URL, and when a URL that gave no document is tried again."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class RecordWriter:
         self._site = assignment.lease.site
         self._address = assignment.address
         self._schedule = Schedule(work)
-        # Where links bring no new site into the crawl, they need not come before their page.
+        # Links that cannot add a site to the crawl need not be sent before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
         self._emit = emit
 
     def page(self, document: ReadDocument, new: NewLinks, links: bytes) -> None:
         """A document with the links first seen in it; `links` are all links of the document, where they are kept.
 
-        Of a page that asks not to be kept, only its links are recorded. A document that was made of its table has the headers
-        that are stored.
+        Of a page whose directives forbid to store it, only the links are recorded. A document that was made of its table keeps
+        the headers of the stored version.
         """
         item, result, parts = document.item, document.result, document.parts
         reason = reason_not_to_keep(document.directives) if document.directives else None
@@ -179,13 +179,13 @@ class RecordWriter:
     def no_robots(
         self, item: DueUrl, reason: Reason, cause: Reason | None, detail: str, blank_address: bool, now: float
     ) -> None:
-        """The URL waits for its site's robots.txt, however often that takes; `cause` is why that could not be read."""
+        """The URL waits for the robots.txt of its site, without a last try; `cause` is why that could not be read."""
         tries = item.tries + 1
         due_at = self._schedule.retry(now, cause or reason, tries, item.key)
         self._bad(item, Event.FAILURE, reason, now, due_at, tries, detail, blank_address=blank_address)
 
     def refusal(self, item: DueUrl, reason: Reason, now: float, until: float = NEVER, detail: str = "") -> None:
-        """A rule of ours forbids the request."""
+        """A rule of the crawl forbids the request."""
         self._bad(item, Event.REFUSAL, reason, now, until, detail=detail)
 
     def robots(self, fact: RobotsFact, redirect: str) -> None:
@@ -201,7 +201,7 @@ class RecordWriter:
         self._emit(ExternRecord(self._visit, depth, urls))
 
     def robots_redirect(self, redirect: RobotsRedirect, fact: RobotsFact, next_redirect: str) -> None:
-        """What came of a robots.txt that another site's robots.txt redirects to; it may redirect again."""
+        """The outcome of a robots.txt that the robots.txt of another site redirects to; it may redirect again."""
         hops = redirect.hops + 1
         self._emit(RobotsRedirectRecord(self._visit, self._site, redirect.asker, redirect.path, fact, next_redirect, hops))
 

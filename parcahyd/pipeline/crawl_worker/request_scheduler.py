@@ -1,7 +1,7 @@
-"""Which visit may send its request next: visits wait for their host, then for their address.
+"""Decides which visit may send its request next: visits wait for their host, then for their address.
 
-A host that waits stands once in a heap of times, however many URLs it has. When its own rate limit lets it, it waits for its
-address. So a turn costs the logarithm of the number of waiting hosts, never their number.
+A waiting host has one entry in a heap of times, however many URLs it has. When its own rate limit permits a request, its visit
+waits for the address. So the next visit is found in logarithmic time of the number of waiting hosts.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ class _WaitingLine(Generic[VisitType]):
 
 
 class RequestScheduler(Generic[VisitType]):
-    """Lets visits send their requests, one request of a visit at a time.
+    """Permits requests; each visit has at most one that waits.
 
-    `open` a visit's host and address (a host has its own delay and number of connections; of several visits to it, the slowest
-    and the fewest count), `enqueue` the visit when it has a request, call `next_ready` for the visit that may send now,
-    `finished` when the answer is there, and `close` at the end, which returns until when both must rest. Times are monotonic.
+    Call `open` for a visit's host and address, `enqueue` when the visit has a request, `next_ready` for the visit that may send
+    now, `finished` when the answer has arrived, and `close` at the end, which returns until when both must rest. A host has its
+    own delay and number of connections: of several visits to it, the longest delay and the smallest number count. Times are
+    monotonic.
     """
 
     def __init__(self, address_delay: float, address_connections: int) -> None:
@@ -77,7 +78,7 @@ class RequestScheduler(Generic[VisitType]):
         self._queue(line, is_host=True)
 
     def next_ready(self, now: float) -> VisitType | None:
-        """The next visit that may send its request now; host and address count the request as under way."""
+        """The next visit that may send its request now, or None. Its host and address count the request as under way."""
         heap = self._heap
         while heap and heap[0][0] <= now:
             _, _, is_host, line = heappop(heap)
@@ -89,7 +90,7 @@ class RequestScheduler(Generic[VisitType]):
                 continue
             visit = line.waiting.popleft()
             if is_host:
-                # One visit of a host at a time waits for an address; `queued` keeps the others back until it may send.
+                # One visit of a host at a time waits for an address. The others wait while `queued` is set.
                 line.queued = True
                 address = self._addresses[visit.address]
                 address.waiting.append(visit)
@@ -125,13 +126,13 @@ class RequestScheduler(Generic[VisitType]):
         self._addresses[visit.address].limit.hold(address_until)
 
     def set_delay(self, visit: VisitType, delay: float) -> None:
-        """The host's requests keep this delay from now on; of several visits to it, the slowest counts."""
+        """Change the delay of the host; of several visits to it, the longest delay counts."""
         line = self._hosts[visit.host]
         if delay > line.limit.delay or line.open == 1:
             line.limit.set_delay(delay)
 
     def withdraw(self, visit: VisitType) -> None:
-        """The visit has no request any more: take it out of every queue."""
+        """Remove the visit from every queue: it has no request any more."""
         host = self._hosts[visit.host]
         address = self._addresses[visit.address]
         if visit in host.waiting:
@@ -153,7 +154,7 @@ class RequestScheduler(Generic[VisitType]):
         return rest[0], rest[1]
 
     def next_at(self) -> float:
-        """When a visit may send next; infinity while all wait for answers."""
+        """When a visit may send next; infinity while none has a time yet."""
         return self._heap[0][0] if self._heap else inf
 
     def _queue(self, line: _WaitingLine[VisitType], is_host: bool) -> None:

@@ -1,4 +1,4 @@
-"""The robots.txt of a visit's site: the copy that came with the pair, or the one that the visit requests.
+"""The robots.txt of a visit's site: the copy that came with the lease, or the one that the visit requests.
 
 A visit also requests the files of this site that the robots.txt of other sites redirect to.
 """
@@ -27,13 +27,13 @@ _HOPS = 5
 
 
 class SiteRobots:
-    """Says what may be requested, once that is known."""
+    """Reads and obeys robots.txt for one visit."""
 
     def __init__(self, lease: SiteLease, work: WorkConf, settings: HostSettings, pace: Pace, writer: RecordWriter) -> None:
         self.rules: Robots | None = None
         """None while it is not known whether anything may be requested."""
         self.fact: RobotsFact | None = None
-        """What `rules` were read from, or why there are none."""
+        """The file that `rules` were read from, or why there is none."""
         self.answer: tuple[float, int] | None = None
         """The seconds that the last answer took, and its bytes; None while no request was answered."""
         self._cause: Reason | None = None
@@ -50,18 +50,18 @@ class SiteRobots:
 
     @property
     def text(self) -> bytes:
-        """The text of the file; empty where it is not known, or empty."""
+        """The text of the file; empty while it is not known."""
         return self.fact.text if self.fact is not None and self.rules is not None else b""
 
     def use_stored(self, now: float) -> bool:
-        """Obey the copy that came with the pair, if it is fresh; whether it says what may be requested."""
+        """Obey the copy that came with the lease, if it has not expired; returns whether there are `rules` now."""
         fact = self._lease.robots
         if fact is not None and fact.expires_at > now:
             self._obey(fact)
         return self.rules is not None
 
     def answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> str:
-        """Take an answer to robots.txt; returns the path of its next request, if it redirects within the site."""
+        """Handle the answer to a request of robots.txt; returns the path of the next one, if it redirects within the site."""
         if result.failure is None:
             self.answer = request.seconds, len(result.body)
         origin = self._lease.origin
@@ -79,9 +79,10 @@ class SiteRobots:
         return ""
 
     def record_failure(self, local_q: LocalQ, backoff: SiteBackoff, now: float) -> None:
-        """RFC 9309, section 2.3.1.4: nothing is requested. A network error blanks the address (statement P17).
+        """Back off where robots.txt could not be read: nothing is requested then (RFC 9309, section 2.3.1.4).
 
-        When the file is requested again depends on the failure, as with every URL.
+        A network error blanks the address (statement P17). The failure decides when the file is requested again, as with every
+        URL.
         """
         fact = self.fact
         if fact is None or fact.status is RobotsStatus.AWAITED:
@@ -93,14 +94,14 @@ class SiteRobots:
         backoff.back_off(reason, now, self._cause)
 
     def redirect_answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
-        """Take an answer to the robots.txt that another site's robots.txt redirects to."""
+        """Handle the answer to a request that was made because the robots.txt of another site redirects there."""
         redirect = request.robots_redirect
         assert redirect is not None  # noqa: S101 - every request of this kind has one
         fact, target = _read_robots(result, failed, self._lease.origin + request.path, now, self._work.RobotsTtl)
         self._writer.robots_redirect(redirect, self._with_delay(fact), target)
 
     def _obey(self, fact: RobotsFact) -> None:
-        """Obey what is known of robots.txt, where that says what may be requested."""
+        """Set `rules`, if the file is there or known to be absent."""
         self.fact = fact
         if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
             self.rules = Robots.parse(fact.text, self._user_agent)

@@ -1,7 +1,7 @@
-"""Which URLs of its site a visit requests: the patterns of the scope, the trap guards, and the limit of pages per site.
+"""Decides which URLs of its site a visit requests: by the patterns of the scope, the trap guards, and the pages per site.
 
-Seeds always pass. A stored URL is checked against the patterns only: its document was worth a request before, and its next
-document shows a guard that the guard was wrong.
+Seeds are never refused. A stored URL is checked against the patterns only: its document was worth a request before, and its
+next document corrects a guard that was wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONE_IN = 16
 
 
 class UrlFilter:
-    """Judges the paths of one visit, each when it is first seen and once more before its request."""
+    """Judges the paths of one visit: each when it is first seen, and again before its request."""
 
     __slots__ = ("_guards", "_has_limit", "_observed", "_on_the_wire", "_origin", "_pages_left", "_patterns", "judge")
 
@@ -38,7 +38,7 @@ class UrlFilter:
         """Keys of requests that may give no page; kept only where there is a limit."""
         is_free = self._patterns is None and not self._has_limit
         self.judge: Callable[[str], Reason | None] = self._guards.judge if is_free else self._judge
-        """Why a path that is new to the visit is refused, or None."""
+        """Returns why a path that is new to the visit is refused, or None."""
 
     def _judge(self, path: str) -> Reason | None:
         if self._patterns is not None and not self._patterns.admits(self._origin + path):
@@ -48,7 +48,7 @@ class UrlFilter:
         return self._guards.judge(path)
 
     def judge_all(self, urls: Iterable[DueUrl]) -> Iterator[tuple[DueUrl, Reason | None]]:
-        """The URLs that came with the set, each with the reason why today's settings refuse it, or None."""
+        """The URLs that came with the set, each with the reason why the settings refuse it now, or None."""
         for url in urls:
             reason = self._guards.look_at(url.path)
             if url.seed or url.state == State.STORED:
@@ -58,7 +58,7 @@ class UrlFilter:
             yield url, reason
 
     def judge_request(self, url: DueUrl) -> Reason | None:
-        """Why a URL that was admitted is not requested now."""
+        """Why a URL that was admitted is not requested now, or None."""
         if url.seed or url.state == State.STORED:
             return None
         if self._has_limit and self._pages_left <= 0 and _is_new(url):
@@ -66,23 +66,23 @@ class UrlFilter:
         return self._guards.judge_ask(url.path)
 
     def requested(self, url: DueUrl) -> None:
-        """A request is sent; a page that the site did not have counts for the limit."""
+        """A request is sent; if the site has no page of its URL yet, it counts for the limit."""
         if self._has_limit and _is_new(url):
             self._pages_left -= 1
             self._on_the_wire.add(url.key)
 
     def gave_page(self, url: DueUrl) -> None:
-        """The request brought a page."""
+        """The request gave a page."""
         self._on_the_wire.discard(url.key)
 
     def gave_no_page(self, url: DueUrl) -> None:
-        """The request brought no page."""
+        """The request gave no page, and does not count for the limit."""
         if self._has_limit and _is_new(url):
             self._pages_left += 1
             self._on_the_wire.discard(url.key)
 
     def observe(self, path: str, body: bytes, status: int) -> None:
-        """What came for a path: see `Guards.observe`. Of many documents one in sixteen is looked at, and counts for sixteen."""
+        """Show the guards a body (see `Guards.observe`). After the first, one in sixteen is shown, and counts for sixteen."""
         self._observed += 1
         if self._observed <= _ALL_OBSERVED:
             weight = 1

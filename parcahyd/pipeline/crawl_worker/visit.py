@@ -1,7 +1,7 @@
-"""One visit to one site, from its pair to its last record.
+"""One visit to one site, from its lease to its last record.
 
-`NextRequest` plans the requests; `answered` takes the answers; records go to `emit`. What a site offers in tables is asked of
-`augmented` alone. A visit has no connection and no clock.
+`NextRequest` plans the requests, `answered` handles the answers, and records go to `emit`. All that concerns tables is behind
+`augmented.site`. A visit has no connection and no clock of its own.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from parcahyd.rules.urls.parameters import Canon
 __all__ = ["ThreadCallback", "Visit"]
 
 ThreadCallback = Callable[[Any, Exception | None, float], str]
-"""Takes the result of a function that ran in a thread, or its error, and the time; returns a sentence about what went wrong,
-or nothing."""
+"""Takes the result of a function that ran in a thread, or its error, and the time; returns a sentence about a failure, or
+nothing."""
 
 _NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
@@ -65,7 +65,7 @@ class Visit:
         is_busy: Callable[[], bool],
         now: float,
     ) -> None:
-        """`is_busy` says whether there is no room now for requests that are not necessary."""
+        """`is_busy` says whether requests that are not necessary would keep pages waiting."""
         lease = assignment.lease
         self.assignment = assignment
         self.lease = lease
@@ -129,7 +129,7 @@ class Visit:
 
     @property
     def known_addresses(self) -> tuple[str, ...]:
-        """The host's addresses for the next visit, the one that answered first; none where the host is to be resolved again."""
+        """The host's addresses for the next visit, the one that answered first; empty if the host is to be resolved again."""
         addresses = self.assignment.addresses
         if self._writer.address_blanked:
             return ()
@@ -139,7 +139,7 @@ class Visit:
 
     @property
     def guards(self) -> bytes:
-        """What the trap guards learned, for the site's next visit."""
+        """The state of the trap guards, for the next visit to the site."""
         return self._url_filter.encode()
 
     def stop(self) -> None:
@@ -163,12 +163,12 @@ class Visit:
         self._augmented.close()
 
     def put_off(self, until: float) -> None:
-        """End the visit: its host or address is left alone until then, which is no failure of the site."""
+        """End the visit: its host or address is left alone until then. This is no failure of the site."""
         self.backoff.extend(until)
         self.stop()
 
     def headers(self, request: PlannedRequest) -> tuple[tuple[str, str], ...]:
-        """Those of every request to this host, with the stored document's validators where there are any."""
+        """The headers of a request: those of every request to this host, and the validators of the stored document."""
         if request.is_for_table:
             return (*without_secrets(self.settings).headers, *request.validators)
         item, headers = request.item, self.settings.headers
@@ -177,8 +177,7 @@ class Visit:
         return (*headers, *conditional_headers(item.etag, item.modified))
 
     def refuse_all(self, reason: Reason, detail: str, now: float) -> None:
-        """Nothing of this site may be requested: record that for every URL of the pair, and for the sites that wait for one of
-        its files as their robots.txt."""
+        """Refuse every URL of the lease, and answer the sites whose robots.txt redirects to a file of this site."""
         while self._local_q:
             self._writer.refusal(self._local_q.pop(), reason, now, detail=detail)
         for redirect in self.lease.robots_redirects:
@@ -197,7 +196,7 @@ class Visit:
                 self.next_request.gave_no_page(request.item)
             return
         if result.failure is not None and self._may_try_next_address(result):
-            # After the last address it is the site that failed.
+            # The next visit tries the next address; after the last one the failure is the site's.
             self.backoff.failures += 1
             self.put_off(now + self.pace.delay)
             return
@@ -215,7 +214,7 @@ class Visit:
         return result.failure is DownloadFailure.CONNECT or (result.failure is DownloadFailure.TIMEOUT and not result.peer)
 
     def handle_error(self, request: PlannedRequest, error: Exception, now: float) -> str:
-        """This program failed on an answer: the URL fails, the visit goes on, and a sentence says what happened."""
+        """An error was raised while an answer was handled: record a failure of its URL; returns a sentence about the error."""
         sentence = f"{type(error).__name__} on {self.origin}{request.path}: {error}"
         self._handle(request, DownloadResult(detail=sentence), _FAULT, now)
         return sentence
@@ -260,7 +259,7 @@ class Visit:
             self._failure(item, result, BAD_REDIRECT, now)
             return
         refused: tuple[tuple[str, str], ...] = ()
-        # One hop too many: the target is recorded with the redirect, and refused there.
+        # After too many hops the target is only recorded with the redirect, and refused in the database.
         if item.hops < self._work.MaxRedirects and target.startswith(self.origin + "/"):
             path = target[len(self.origin) :]
             key = self._new_links.is_new_path(path)
@@ -307,14 +306,14 @@ class Visit:
         if error is None:
             try:
                 self._was_read(document)
-            except Exception as raised:  # As with answers: a URL that is not recorded would be requested again and again.
+            except Exception as raised:  # A URL that is not recorded would be requested again and again.
                 error = raised
         if error is None:
             return ""
         return self.handle_error(PlannedRequest(RequestKind.PAGE, document.item.path, document.item), error, now)
 
     def _was_read(self, document: ReadDocument) -> None:
-        """A document was read: it is stored, or waits for its table."""
+        """A document was read: store it, or let it wait for its table."""
         url, agent = self.origin + document.item.path, self.settings.user_agent
         document.directives = self._documents.directives_of(document.links, document.result.headers, url, agent, document.at)
         table = self._augmented.document_received(document)
@@ -324,10 +323,10 @@ class Visit:
             self.next_request.put_first(table)
 
     def _store(self, document: ReadDocument) -> None:
-        """Take the links of a document, and record it."""
+        """Queue the new links of a document, and record the document."""
         item, links = document.item, document.links
         url, new = self.origin + item.path, _NO_LINKS
-        # An index may name indexes without end: those that are this far from robots.txt lead no further.
+        # Indexes may name indexes without end: at this depth their links are not followed.
         is_followed = not document.sitemaps or item.depth + 1 < SITEMAP_LEVELS
         if links is not None and is_followed and not (document.directives and document.directives & Directive.NOFOLLOW):
             before = document.parts.before
@@ -342,19 +341,19 @@ class Visit:
                 self._writer.member(item, member, *self._documents.recognise("", member.body), document.at)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
-        """Internal links to LocalQ as far as there is room; the rest comes with a later visit."""
+        """Put internal links into LocalQ as far as there is room; a later visit gets the others."""
         limit = self._work.MaxDepth
         if not self._known.is_complete or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
             return
         early = self._augmented.early_keys
         if early:
-            found = [link for link in found if link[0] not in early]  # They are in LocalQ, or were.
+            found = [link for link in found if link[0] not in early]  # They are or were in LocalQ.
         self._local_q.extend(found, depth, self.next_request.pages_left - len(self._local_q))
 
     # --- tables --------------------------------------------------------------------------------------------------------
 
     def _augment(self, now: float) -> AugmentedSite:
-        """The site offers tables: from now on they are considered."""
+        """The site offers tables: use an `AugmentedSite` from now on."""
         site = AugmentedSite(
             self.lease,
             self._work,

@@ -1,7 +1,7 @@
-"""The Crawl Worker itself: opens visits from MainQ, starts requests when the scheduler lets it, and sends records.
+"""The Crawl Worker itself: opens visits from MainQ, starts requests when the scheduler permits, and sends records.
 
-It is driven from outside: `accept`, `add_credit`, `stop` and `turn` by the process it runs in, `done` by the downloader.
-`wake` is a port: it has `turn` called at a time of the monotonic clock.
+It does nothing by itself: its process calls `accept`, `add_credit`, `stop` and `turn`, and the downloader calls back with
+results. The port `wake` has `turn` called at a time of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ _NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
 class CrawlWorker:
-    """Many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
+    """Makes many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
-    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` says that
-    a robots.txt asks for a longer delay; `report_plugin_error` gets a sentence about what a plugin or this program did wrong;
-    `in_thread` runs the first function in a thread, and calls the second with its result or its error on the event loop.
+    `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` sends
+    the longer delay that a robots.txt asks for; `report_plugin_error` gets a sentence about an error of a plugin or of this
+    program; `in_thread` runs the first function in a thread, and calls the second on the event loop with the result or the
+    error.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class CrawlWorker:
         return len(self._visits) + len(self._main_q)
 
     def accept(self, assignments: Iterable[Assignment]) -> None:
-        """A set arrives in MainQ."""
+        """Put a set into MainQ, and start what may start."""
         self._main_q.extend(assignments)
         self.turn()
 
@@ -102,7 +103,7 @@ class CrawlWorker:
             self.turn()
 
     def stop(self) -> None:
-        """No new request; visits with nothing on the wire are handed back at once."""
+        """Start no more requests; visits that wait for no answer are closed at once."""
         self._stopping = True
         for visit, _ in list(self._visits.values()):
             self._scheduler.withdraw(visit)
@@ -141,7 +142,7 @@ class CrawlWorker:
             ),
         )
 
-    # --- a visit's way -------------------------------------------------------------------------------------------------
+    # --- a visit from its beginning to its end ---------------------------------------------------------------------------
 
     def _open(self, assignment: Assignment) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
@@ -173,8 +174,8 @@ class CrawlWorker:
         self._enqueue_or_close(visit, now)
 
     def _is_busy(self) -> bool:
-        """Whether pages would have to wait for a request that is not necessary: the credit for records is used up, or other
-        visits need the connections."""
+        """Whether a request that is not necessary would keep pages waiting: the credit for records is used up, or other visits
+        need the connections."""
         return self._credit <= 0 or (self.on_the_wire + 1 >= self._work.Connections and len(self._visits) > 1)
 
     def _enqueue_or_close(self, visit: Visit, now: float) -> None:
@@ -230,7 +231,7 @@ class CrawlWorker:
         ready = planned.ready
         try:
             visit.answered(request, result, is_foreign, now)
-        except Exception as error:  # One bad document never stops a crawl, whatever it does to us.
+        except Exception as error:  # One bad document never stops a crawl.
             self._report_plugin_error(visit.handle_error(request, error, now))
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
@@ -253,7 +254,7 @@ class CrawlWorker:
             self._slowed(Slowed(visit.lease.visit, delay))
 
     def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: ThreadCallback) -> None:
-        """Read something of a visit in a thread; the visit goes on meanwhile, and is not over before that has ended."""
+        """Run `work` of a visit in a thread. The visit continues meanwhile, and is not over before `then` was called."""
         visit.in_threads += 1
 
         def done(result: Any, error: Exception | None) -> None:
@@ -274,7 +275,7 @@ class CrawlWorker:
         self._in_thread(work, done)
 
     def _back_off(self, visit: Visit, result: DownloadResult, now: float) -> None:
-        """Leave the host or address alone where the answer asks for that, or where answers are missing."""
+        """Leave the host or address alone where the answer asks for a pause, or where answers are missing."""
         if visit.backoff.asked_until:
             self._obey_pause(visit, now)
         if result.failure is None:
@@ -283,7 +284,7 @@ class CrawlWorker:
             self._note_silence(visit, now)
 
     def _obey_pause(self, visit: Visit, now: float) -> None:
-        """A server asks for a pause: its host is left alone for as long as it says, its address within limits."""
+        """A server asks for a pause: leave its host alone for that time, and its address within limits."""
         until, visit.backoff.asked_until = visit.backoff.asked_until, 0.0
         address_until = self._address_backoff.asked_to_wait(visit.address, visit.host, until, now)
         word = Reason.ASKED_TO_WAIT.word
@@ -291,7 +292,7 @@ class CrawlWorker:
         self._leave_alone(visit, host, Pause(f"address {visit.address}", address_until, word), now)
 
     def _note_silence(self, visit: Visit, now: float) -> None:
-        """A request got no answer: where that happens to several sites in a row, their address is left alone."""
+        """A request got no answer: after several in a row, of several sites, their address is left alone."""
         until = self._address_backoff.silent(visit.address, visit.lease.site, now)
         if until is not None:
             failures = self._address_backoff.failures(visit.address)
@@ -299,7 +300,7 @@ class CrawlWorker:
             self._leave_alone(visit, Pause(f"host {visit.host}", now), address, now)
 
     def _leave_alone(self, visit: Visit, host: Pause, address: Pause, now: float) -> None:
-        """Hold host and address, and have that committed at once; visits that would have to wait for long end."""
+        """Hold the host and the address, have that committed at once, and end visits that would have to wait too long."""
         shift = self._clock.monotonic() - now
         self._scheduler.hold(visit, host.not_before + shift, address.not_before + shift)
         until = max(visit.backoff.until, host.not_before)
@@ -312,7 +313,7 @@ class CrawlWorker:
             )
             if held <= now + _LONGEST_WAIT:
                 continue
-            if other is visit:  # Its answer is still being taken; `_done` ends it.
+            if other is visit:  # Its answer is still being handled; `_done` closes it.
                 visit.put_off(held)
                 continue
             self._scheduler.withdraw(other)

@@ -1,8 +1,8 @@
-"""Early links: paths that tables of links name before their documents come.
+"""Early links: paths that tables of links name before the documents arrive that have the links.
 
-They wait in LocalQ like others, and the same URL filter judges them, but they do not count as known: the document that has the
-link still carries it in its record, and the two are committed together. Early links that are lost when a worker is killed are
-found again in that document.
+They wait in LocalQ like others, and the same URL filter judges them, but they do not count as known. The record of the document
+still has the link, and both are committed together. So early links that are lost when a worker is killed are found again in
+that document.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from parcahyd.rules.urls.canonical_url import key_of
 __all__ = ["EarlyLinks", "WaitingPages"]
 
 _MOST_EXTERNAL = 10_000
-"""URLs of other sites that one table or bundle brings early; the others come with their documents."""
+"""URLs of other sites that are taken from one table or bundle; the others are found in their documents."""
 
 
 class WaitingPages(Protocol):
@@ -35,7 +35,7 @@ class WaitingPages(Protocol):
 
     @property
     def pages(self) -> list[DueUrl]:
-        """All that wait, the next one first."""
+        """All pages that wait, the next one first."""
         ...
 
     @property
@@ -45,7 +45,7 @@ class WaitingPages(Protocol):
 
 
 class EarlyLinks:
-    """The early links of one visit; each takes the room of a key."""
+    """The early links of one visit; each uses one place of `Room.keys`."""
 
     __slots__ = ("_allows", "_judge", "_known", "_longest", "_origin", "_room", "_tables", "_waiting", "_writer", "keys")
 
@@ -62,7 +62,7 @@ class EarlyLinks:
         writer: RecordWriter,
     ) -> None:
         self.keys: set[int] = set()
-        """Of paths that were put into LocalQ because a table names them, whatever became of them since."""
+        """Keys of all paths that were put into LocalQ because a table names them."""
         self._origin = origin
         self._longest = work.MaxUrlLength
         self._tables = tables
@@ -74,10 +74,10 @@ class EarlyLinks:
         self._writer = writer
 
     def take(self, links: TableLinks) -> None:
-        """Links before their documents: those of this site go to LocalQ, those of others to ExternLQ.
+        """Put the links of this site into LocalQ, and send those of other sites to ExternLQ.
 
-        They are taken breadth first from pages that wait or are on the wire, and from what is found there: each gets the depth
-        that a crawl without tables gives it, and the links of a page that is refused are not taken.
+        They are taken breadth first, from pages that wait or are on the wire, and from the pages found there. So each gets the
+        depth that a crawl without tables gives it, and links of a refused page are not taken.
         """
         local_q, most = self._waiting.local_q, self._waiting.pages_left
         roots = deque([(page.path, page.depth) for page in (*self._tables.on_the_wire.values(), *self._waiting.pages)])
@@ -121,7 +121,7 @@ class EarlyLinks:
         return found
 
     def take_back(self) -> None:
-        """The tables are not believed any more: what no document has confirmed is not requested."""
+        """The tables are not trusted any more: remove the early links that no document has confirmed."""
         dropped = self._waiting.local_q.drop(lambda url: url.key in self.keys and url.key not in self._known)
         self.keys.difference_update(dropped)
         self._room.keys += len(dropped)

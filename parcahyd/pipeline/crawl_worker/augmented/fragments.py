@@ -1,7 +1,7 @@
 """Refresh by fragment: what a visit does with tables of variable information (.TVI).
 
-A document that came and has volatile markers waits for its table, if its site declares one; then it is stored in parts. When it
-is due again the table is requested in its place, and the new document is made of the table and the stored skeleton:
+A new document with volatile markers waits for its table, if its site declares one. Then it is stored in parts. When it is due
+again, its table is requested in its place, and the new document is made of the table and the stored skeleton:
 
 | the table | what happens |
 |---|---|
@@ -15,9 +15,9 @@ is due again the table is requested in its place, and the new document is made o
 | larger than half the compressed document | used, and forgotten |
 | after 19 refreshes in a row | the document is requested, too; where they differ, a strike |
 
-After three tables in a row that were not there, none of the site's is requested until the next day.
+After three tables in a row that were not there, the site's tables are not requested until the next day.
 
-Nothing here sends or writes: `Fragments` returns what to do, as a `Step`.
+Nothing here sends or writes: `Fragments` returns what the visit has to do, as a `Step`.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from parcahyd.rules.politeness.validators import conditional_headers, validator
 __all__ = ["AUDIT_AFTER", "Fragments", "Step"]
 
 AUDIT_AFTER = 19
-"""Refreshes by table in a row; with the next one the document itself is requested, too."""
+"""Refreshes by table in a row; at the next one, the audit, the document itself is requested, too."""
 _HOPS = 3
 _LARGEST = 8 * 1024 * 1024
 """Bytes of a document: larger ones do not wait for tables, because hashing them would hold up the event loop."""
 _LARGEST_MARKED = 1024 * 1024
-"""The same where its markers have to be found, because its table is of another version."""
+"""The same for documents whose markers have to be searched, because the table is of another version."""
 _PIECE = 32 * 1024
 _LONGEST_REFRESH = 366 * 86400
 _ABSENT = frozenset((404, 410)) | REDIRECTS
@@ -62,25 +62,25 @@ _LOST = Failure(Reason.FAULT, Event.FAILURE)
 
 
 class Step(NamedTuple):
-    """What to do about an answer: one of these, or nothing."""
+    """What the visit has to do after an answer: one of these, or nothing."""
 
     document: ReadDocument | None = None
     """A document that waited for its table is stored."""
     result: DownloadResult | None = None
-    """The new document was made of its table; it is handled as if it had come itself."""
+    """The new document was made of its table; it is handled as if it had been received."""
     request: PlannedRequest | None = None
     """This is requested before the next page."""
     is_fresh: bool = False
-    """The stored document is current; `table`, `etag` and `modified` are what is known now."""
+    """The stored document is current; `table`, `etag` and `modified` replace what is stored."""
     table: TableFact | None = None
     etag: str = ""
     modified: str = ""
     failed: Failure | None = None
-    """The answer is a failure, as it would be of the document."""
+    """The answer is a failure, which counts as a failure of the document."""
 
 
 class _ValidTable(NamedTuple):
-    """A table that came, is valid by itself, and belongs to the document of its request."""
+    """A table that was received, is well-formed, and belongs to the document of its request."""
 
     tvi: Tvi
     fact: TableFact
@@ -88,7 +88,7 @@ class _ValidTable(NamedTuple):
 
 
 class _Expected(NamedTuple):
-    """What is known of a document's table while the document itself is on its way, or being read."""
+    """What is known of a document's table while the document itself is on the wire, or being read."""
 
     table: _ValidTable | None = None
     """The document is parted by it."""
@@ -103,8 +103,7 @@ class _Expected(NamedTuple):
 class Fragments:
     """The tables of variable information of one visit.
 
-    `allows` says whether robots.txt allows a path; `is_busy` whether the worker has no room for requests that are not
-    necessary.
+    `allows` says whether robots.txt allows a path; `is_busy` whether a request that is not necessary would keep pages waiting.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class Fragments:
     # --- what to request -----------------------------------------------------------------------------------------------
 
     def request_instead(self, item: DueUrl, now: float) -> PlannedRequest | None:
-        """The table that is requested in place of a stored document. After a failure the document is requested."""
+        """The request of a table in place of its stored document, or None. After a failure the document is requested."""
         if item.held is None or item.tries or self._offers.are_fragments_barred(now):
             return None
         path = self._table_path(item)
@@ -133,7 +132,7 @@ class Fragments:
         return _request(path, item, validators=conditional_headers(table.etag, "" if table.etag else table.modified))
 
     def request_table_of(self, document: ReadDocument, now: float) -> PlannedRequest | None:
-        """The table that a document has to wait for; the document comes back with a `Step`, or from `close`."""
+        """The request of the table that a document waits for, or None. A later `Step`, or `close`, returns the document."""
         item, result = document.item, document.result
         if self._is_closed or item.key in self._expected:
             return None
@@ -148,20 +147,20 @@ class Fragments:
         return _counted(_request(path, item))
 
     def _table_path(self, item: DueUrl) -> str | None:
-        """The path of a document's table, where it may be requested."""
+        """The path of a document's table, if one is declared and robots.txt allows it."""
         path = self._offers.tvi_of(item.path)
         return path if path is not None and self._allows(path) else None
 
     def close(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:
-        """Nothing more is requested. Returns the documents that waited for what was dropped."""
+        """Request nothing more; returns the documents that waited for the dropped requests."""
         self._is_closed = True
         keys = [request.item.key for request in dropped if request.item is not None]
         return [self._waiting.pop(key) for key in keys if key in self._waiting]
 
-    # --- what came back ------------------------------------------------------------------------------------------------
+    # --- what arrived --------------------------------------------------------------------------------------------------
 
     def answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
-        """What to do about the answer to the request of a table. `failed` is a failure that the answer itself does not show."""
+        """Handle the answer to the request of a table. `failed` is a failure that the answer itself does not show."""
         item = request.item
         assert item is not None  # noqa: S101 - every request for a table has its document's item
         if result.failure is not DownloadFailure.CANCELLED:
@@ -317,7 +316,7 @@ class Fragments:
     # --- the document itself -------------------------------------------------------------------------------------------
 
     def unchanged(self, item: DueUrl, now: float) -> tuple[TableFact | None, bool]:
-        """What is known of the table of a document that its server confirmed, None for nothing new; and whether it is gone."""
+        """Of a document that its server confirmed: what is new about its table, or None; and whether the table is gone."""
         expected = self._expected.pop(item.key, None)
         if item.held is None:
             return None, False
@@ -331,7 +330,7 @@ class Fragments:
         return (None, True) if expected.table is None else (expected.table.fact, False)
 
     def parts_of(self, document: ReadDocument, now: float) -> Parts:
-        """The parts of a document that came after its table, or was made of it; none of any other."""
+        """The parts of a document that was received after its table, or made of it; none of any other."""
         expected = self._expected.pop(document.item.key, None)
         if expected is None:
             return NO_PARTS
@@ -342,7 +341,7 @@ class Fragments:
         return NO_PARTS if expected.table is None else self._parted(expected.table, document, now)
 
     def forget(self, item: DueUrl) -> None:
-        """The document did not come."""
+        """The document was not received."""
         self._expected.pop(item.key, None)
 
     def _parted(self, table: _ValidTable, document: ReadDocument, now: float) -> Parts:
@@ -374,9 +373,9 @@ def _can_have_regions(media_type: str) -> bool:
 
 
 def _has_more_outside_regions(document: ReadDocument) -> bool:
-    """Whether links or directives of the document stand outside its regions' reach: in its headers, or in its meta tags.
+    """Whether the document has links or directives in its headers or meta tags.
 
-    A refresh by table does not bring those.
+    A refresh by table would not update those.
     """
     result = document.result
     if (document.links is not None and document.links.robots) or result.header("x-robots-tag"):
@@ -404,7 +403,7 @@ def _is_too_large(table: _ValidTable, document: bytes) -> bool:
 
 
 def _skeleton_of(stored: StoredVersion) -> bytes:
-    """The stored skeleton; what cannot be read is none, and fits no table."""
+    """The stored skeleton; empty, so that it fits no table, where it cannot be decompressed."""
     try:
         return zlib.decompressobj().decompress(stored.skeleton, stored.length + 1)
     except zlib.error:
@@ -416,7 +415,7 @@ def _regions_of(stored: StoredVersion) -> tuple[Region, ...]:
 
 
 def _table_of(stored: StoredVersion) -> Tvi:
-    """The table that made what is stored, as far as it is needed to part the document."""
+    """The table of which the stored version was made, as far as it is needed to part the document."""
     skeleton, regions = _skeleton_of(stored), _regions_of(stored)
     length = stored.length + sum([len(region.content) for region in regions])
     return Tvi("", sha256(skeleton).digest(), stored.length, stored.sha256, length, regions)
@@ -434,7 +433,7 @@ def _spans_of(regions: tuple[Region, ...]) -> tuple[tuple[str, int, int], ...]:
 
 
 def _answer_of(stored: StoredVersion, tvi: Tvi, document: bytes) -> DownloadResult:
-    """The merged document. Its validators are those that its table names: what is stored are an earlier version's."""
+    """The merged document as an answer. Its validators are those of the table: the stored ones are of an earlier version."""
     charset = f"; charset={stored.charset}" if stored.charset else ""
     headers = (
         ("Content-Type", stored.media_type + charset if stored.media_type else ""),

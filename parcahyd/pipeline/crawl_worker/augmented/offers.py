@@ -1,7 +1,7 @@
-"""Which tables a site offers: who declared them, for which documents, and which are believed to be missing.
+"""The tables that a site offers: where they are declared, for which documents, and which are assumed to be missing.
 
-robots.txt and `/.well-known/augment` speak for the whole site, a page or another file for its own directory. What was learned
-outlives the visit as a `SiteOffer`; what robots.txt declares is read again with it.
+Declarations of robots.txt and of `/.well-known/augment` hold for the whole site, those of a page or of another file for its own
+directory. What was learned is stored as a `SiteOffer` for the next visit; declarations of robots.txt are read again with it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["ABSENT_BUNDLE", "ABSENT_DIRECTORY", "WELL_KNOWN", "Offers"]
 
 WELL_KNOWN = "/.well-known/augment"
 ABSENT_BUNDLE = 7 * 86_400.0
-"""Seconds for which a bundle, a declaration, or all of a site's tables are believed to be missing."""
+"""Seconds for which a bundle, a declaration, or all of a site's tables are assumed to be missing."""
 ABSENT_DIRECTORY = 86_400.0
 """The same for the tables of one directory, and for a site's tables of variable information."""
 _BARRED = 7 * 86_400.0
@@ -40,13 +40,13 @@ _STRIKES = 3
 _FEWEST_LINKS = 50
 _MOST_PHANTOMS = 0.2
 _REMEMBERED_LINKS = 10_000
-"""Counts of links are halved beyond this, so that what a site did long ago fades away."""
+"""Counts of links are halved beyond this, so that old tables count less than new ones."""
 _BESIDE = Declaration("/", f"{STEM}.TOL")
 """The form of the paper, for `Probe = "blind"`."""
 
 
 class Offers:
-    """The offer of one site during a visit; `encode` gives what is to be kept of it."""
+    """The offer of one site during a visit; `encode` returns what is stored of it."""
 
     def __init__(self, origin: str, stored: bytes, is_blind: bool = False) -> None:
         self._origin = origin
@@ -58,24 +58,24 @@ class Offers:
         self._absent = dict(self._offer.absent)
 
     def encode(self) -> bytes:
-        """What is now known; empty where that is what was known before."""
+        """The offer as it is stored; empty where nothing has changed."""
         kept = sorted(self._absent.items(), key=lambda entry: -entry[1])[:MAX_ABSENT]
         data = write_offer(msgspec.structs.replace(self._offer, absent=tuple(kept)))
         return b"" if data == (self._stored or write_offer(SiteOffer())) else data
 
-    # --- who offers what -----------------------------------------------------------------------------------------------
+    # --- what is offered -----------------------------------------------------------------------------------------------
 
     @property
     def declarations(self) -> list[Declaration]:
-        """Those of robots.txt first: of two with equal scope the first holds."""
+        """All declarations, those of robots.txt first: of two with equal scope the first holds."""
         return [*self._by_robots, *self._offer.declarations]
 
     def declare(self, robots: bytes) -> None:
-        """robots.txt speaks for the whole site."""
+        """Read the declarations of robots.txt, which hold for the whole site."""
         self._by_robots = declarations_in(robots)
 
     def declare_by_file(self, path: str, text: bytes) -> None:
-        """A file of declarations speaks for its own directory, the well-known one for the whole site."""
+        """Read a file of declarations, which hold for its own directory; those of the well-known file for the whole site."""
         found: Iterable[Declaration | None] = declarations_in(text)
         if path != WELL_KNOWN:
             found = [bound(declaration, self._origin + path) for declaration in found if declaration is not None]
@@ -84,7 +84,7 @@ class Offers:
                 self._add(declaration)
 
     def learn(self, url: str, tol: str, tvi: str) -> bool:
-        """A page of this site names its tables (absolute URLs, or empty); whether that teaches anything new."""
+        """A page of this site names its tables (absolute URLs, or empty); returns whether a declaration was added."""
         if (not tol or self._tol_of(url) == tol) and (not tvi or self._tvi_of(url) == tvi):
             return False
         taught = learned(url, tol, tvi)
@@ -92,7 +92,7 @@ class Offers:
             return False
         holds = choose(self.declarations, url)
         if holds is not None:
-            # It speaks only of what it names: for the rest, what held before still holds.
+            # A page may name one table only: for the other, the earlier declaration still holds.
             taught = msgspec.structs.replace(
                 taught, tol=taught.tol or holds.tol, tvi=taught.tvi or holds.tvi, index=holds.index
             )
@@ -121,7 +121,7 @@ class Offers:
         return None if url is None else (url[len(self._origin) :], declaration)
 
     def tvi_of(self, path: str) -> str | None:
-        """Where the document's table of variable information is declared to be."""
+        """The path of a document's table of variable information, if one is declared."""
         url = self._tvi_of(self._origin + path)
         return None if url is None else url[len(self._origin) :]
 
@@ -139,21 +139,21 @@ class Offers:
         return self._absent.get(path, 0.0) > now
 
     def note_absent(self, path: str, until: float) -> None:
-        """A bundle or a declaration is not there, or is not requested again before that time."""
+        """A bundle or a file of declarations is not requested again before that time."""
         if len(self._absent) >= MAX_ABSENT:
             self._absent.pop(min(self._absent, key=self._absent.__getitem__))
         self._absent[path] = until
 
     def note_tol(self, path: str, now: float, *, is_there: bool) -> None:
-        """Whether the table of links of this document is there."""
+        """Note whether the table of links of this document is there."""
         self._count(self._place_of(path), now, is_there)
 
     def note_tvi(self, now: float, *, is_there: bool) -> None:
-        """Whether a table of variable information is there."""
+        """Note whether a table of variable information is there."""
         self._count(ALL_TVI, now, is_there)
 
     def _count(self, place: str, now: float, is_there: bool) -> None:
-        """After so many misses in a row, what belongs to the place is believed to be missing."""
+        """Count misses in a row; after too many, all tables of the place are assumed to be missing."""
         if is_there:
             self._misses.pop(place, None)
             return
@@ -168,13 +168,13 @@ class Offers:
         """Where misses are counted together: a directory, or the whole site where nothing is declared."""
         return _directory(path) if choose(self.declarations, self._origin + path) is not None else ALL_TABLES
 
-    # --- who is believed -----------------------------------------------------------------------------------------------
+    # --- what is trusted -----------------------------------------------------------------------------------------------
 
     def are_links_barred(self, now: float) -> bool:
         return self._offer.links_barred_until > now
 
     def count_links(self, confirmed: int, phantoms: int, now: float) -> None:
-        """Of links of tables, the documents have so many, and have not so many."""
+        """Of the links of tables, so many are in their documents, and so many are not."""
         confirmed += self._offer.confirmed
         phantoms += self._offer.phantoms
         until = self._offer.links_barred_until
@@ -185,7 +185,7 @@ class Offers:
         self._offer = msgspec.structs.replace(self._offer, confirmed=confirmed, phantoms=phantoms, links_barred_until=until)
 
     def are_fragments_barred(self, now: float) -> bool:
-        """Whether no table of variable information is requested: too many were wrong, or they are believed to be missing."""
+        """Whether no table of variable information is requested: too many were wrong, or they are assumed to be missing."""
         return self._offer.fragments_barred_until > now or self.is_absent(ALL_TVI, now)
 
     def strike(self, now: float) -> None:

@@ -1,14 +1,14 @@
-"""The door between a visit and everything about tables.
+"""The interface between a visit and everything that concerns tables.
 
-Every visit begins with a `PlainSite`, which adds no request and lets no document wait. It is replaced by an `AugmentedSite`
-when the site offers something: when robots.txt or an earlier visit says so, when a stored document is refreshed by fragment,
-when the settings request tables without a declaration, or when a page links to tables.
+Every visit begins with a `PlainSite`, which adds no request and lets no document wait. An `AugmentedSite` replaces it when the
+site offers tables, or may offer some: robots.txt or an earlier visit says so, a stored document is refreshed by fragment, the
+settings request tables without a declaration, or a page links to tables.
 
 | the visit calls | when | it gets |
 |---|---|---|
 | `request_before_pages`, `request_for` | the next request is planned | a request that goes first, or in place of a page |
 | `request_started`, `request_ended` | any request starts and ends | |
-| `table_received` | a request that came from here is answered | a `Step` |
+| `table_received` | a request that was planned here is answered | a `Step` |
 | `document_received`, `document_unchanged` | a page is answered | the request that the document waits for; facts of its table |
 | `stop`, `close` | the visit ends | documents that still wait |
 """
@@ -41,7 +41,7 @@ __all__ = ["AugmentedSite", "InThread", "PlainSite", "Site", "may_be_augmented"]
 
 InThread: TypeAlias = Callable[[Callable[[], Any], Callable[[Any, Exception | None, float], str]], None]
 """Runs the first function in a thread. The second is called on the event loop, with the result or the error, and the time. It
-returns a sentence about what went wrong, or nothing."""
+returns a sentence about a failure, or nothing."""
 
 _READ_AT_ONCE = 64 * 1024
 """Bytes of a table that do not hold up the event loop."""
@@ -55,17 +55,17 @@ def may_be_augmented(lease: SiteLease, work: WorkConf, robots: bytes) -> bool:
 
 
 class PlainSite:
-    """The site offers nothing. `augment` replaces this by an `AugmentedSite`, and returns that."""
+    """The null object for a site without tables. `augment` replaces it by an `AugmentedSite`, which it returns."""
 
     early_keys: Set[int] = frozenset()
 
     def __init__(self, augment: Callable[[float], AugmentedSite]) -> None:
         self._augment = augment
 
-    def request_before_pages(self, on_the_wire: int, now: float) -> PlannedRequest | None:  # noqa: ARG002 - the door
+    def request_before_pages(self, on_the_wire: int, now: float) -> PlannedRequest | None:  # noqa: ARG002 - as AugmentedSite
         return None
 
-    def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:  # noqa: ARG002 - the door
+    def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:  # noqa: ARG002 - as AugmentedSite
         return None
 
     def request_started(self, request: PlannedRequest) -> None:
@@ -76,10 +76,10 @@ class PlainSite:
 
     def table_received(
         self,
-        request: PlannedRequest,  # noqa: ARG002 - the door
-        result: DownloadResult,  # noqa: ARG002 - the door
+        request: PlannedRequest,  # noqa: ARG002 - as AugmentedSite
+        result: DownloadResult,  # noqa: ARG002 - as AugmentedSite
         failed: Failure | None,
-        now: float,  # noqa: ARG002 - the door
+        now: float,  # noqa: ARG002 - as AugmentedSite
     ) -> Step:
         return Step(failed=failed)
 
@@ -89,10 +89,10 @@ class PlainSite:
             return None
         return self._augment(document.at).document_received(document)
 
-    def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:  # noqa: ARG002 - the door
+    def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:  # noqa: ARG002 - as AugmentedSite
         return None, False
 
-    def stop(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:  # noqa: ARG002 - the door
+    def stop(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:  # noqa: ARG002 - as AugmentedSite
         return []
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class AugmentedSite:
     """The site offers tables, or may offer them.
 
     `may_follow` says whether the robots directives of a table let its links be followed, `judge` why a path of the site is
-    refused, `is_busy` whether the worker has no room now for requests that are not necessary.
+    refused, `is_busy` whether a request that is not necessary would keep pages waiting.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class AugmentedSite:
         self._early = EarlyLinks(lease.origin, work, self._tables, self._allows, judge, known, room, waiting, writer)
         self._fragments = Fragments(lease.origin, self._offers, work.MaxBytes, self._allows, is_busy)
         self.early_keys: Set[int] = self._early.keys
-        """Keys of paths that were judged when a table named them, and put into LocalQ then."""
+        """Keys of paths that were judged and put into LocalQ when a table named them."""
 
     def _allows(self, path: str) -> bool:
         rules = self._robots.rules
@@ -160,7 +160,7 @@ class AugmentedSite:
         if local_q:
             return self._tables.before_pages(local_q, now)
         if self._pace.delay > 0 or not 0 < on_the_wire < connections or not self._room.is_idle:
-            return None  # Some page would have to wait for it.
+            return None  # A page would have to wait for the table.
         return self._tables.while_idle(on_the_wire <= max(1, connections // 4), now)
 
     def request_for(self, page: DueUrl, now: float) -> PlannedRequest | None:
@@ -172,7 +172,7 @@ class AugmentedSite:
         if self._tables.is_active and request.kind is RequestKind.PAGE and request.item is not None:
             self._tables.page_started(request.item)
 
-    # --- what came -----------------------------------------------------------------------------------------------------
+    # --- what arrived ---------------------------------------------------------------------------------------------------
 
     def request_ended(self, request: PlannedRequest, result: DownloadResult) -> None:
         if self._tables.is_active:
@@ -182,7 +182,7 @@ class AugmentedSite:
             self._fragments.forget(request.item)
 
     def table_received(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> Step:
-        """Take the answer to a request that came from here; `failed` says why it is none."""
+        """Handle the answer to a request that was planned here; `failed` is a failure that the answer itself does not show."""
         if request.kind is RequestKind.TVI:
             return self._fragments.answered(request, result, failed, now)
         if self._tables.answered(request, result, failed is not None, now):
@@ -217,7 +217,7 @@ class AugmentedSite:
             self._early.take(links)
 
     def document_received(self, document: ReadDocument) -> PlannedRequest | None:
-        """A document was read: its table, if it has to wait for that; else its parts are filled in."""
+        """A document was read: returns the request of its table, if it has to wait for that; else fills in its parts."""
         item, links, now = document.item, document.links, document.at
         if links is not None and links.tables:
             self._tables.learn(item.path, links, now)
@@ -229,13 +229,13 @@ class AugmentedSite:
         return request
 
     def document_unchanged(self, page: DueUrl, now: float) -> tuple[TableFact | None, bool]:
-        """What is known of the table of a document that its server confirmed, None for nothing new; and whether it is gone."""
+        """Of a document that its server confirmed: what is new about its table, or None; and whether the table is gone."""
         return self._fragments.unchanged(page, now)
 
     # --- the end -------------------------------------------------------------------------------------------------------
 
     def stop(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:
-        """Nothing more is requested. Returns the documents that waited for what was dropped."""
+        """Request nothing more; returns the documents that waited for the dropped requests."""
         return self._fragments.close(dropped)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Reads tables of links: where each page's links lead, before the page comes.
+"""Reads tables of links: the targets of each page's links, before the page arrives.
 
-Nothing here touches the visit, so that a bundle can be read in a thread. Tested by
-tests/pipeline/crawl_worker/augmented/test_early_links.py and test_table_requests.py.
+Nothing here changes the visit, so that a bundle can be read in a thread. Tested in
+tests/pipeline/crawl_worker/augmented/test_table_requests.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_COMPARED = 500
 
 
 class PageTable(NamedTuple):
-    """Where the links of one page lead; URLs are canonical."""
+    """The targets of the links of one page; URLs are canonical."""
 
     inside: list[str]
     """Paths of this site."""
@@ -40,10 +40,10 @@ class TableLinks(NamedTuple):
     """By path, with the name of the index document."""
     index_name: str
     refusal: Refusal | None = None
-    """What is wrong with the answer; what came before that stays valid."""
+    """Why the rest of the answer was refused; the tables before that are valid."""
 
     def take(self, path: str) -> PageTable | None:
-        """The table of a page; it is returned once."""
+        """Remove and return the table of a page."""
         return self.pages.pop(_with_index(path, self.index_name), None)
 
 
@@ -57,7 +57,7 @@ class TableReader:
         self._embedded = embedded
         self._may_follow = may_follow
         self._targets: dict[str, dict[str, str]] = {}
-        """By directory and reference: where it leads. Nearly every reference stood on a page of the same directory before."""
+        """By directory and reference: where it leads. Nearly every reference was on an earlier page of its directory."""
 
     def read_table(self, data: bytes, path: str, page: str, index: str) -> TableLinks:
         """The table of links of one page."""
@@ -71,7 +71,7 @@ class TableReader:
         return links
 
     def read_bundle(self, data: bytes, path: str, declaration: Declaration) -> TableLinks:
-        """A bundle: of its tables, those of documents that its declaration is for."""
+        """The tables of a bundle whose documents its declaration covers."""
         links = TableLinks({}, declaration.index)
         reader = BundleReader()
         for table in reader.feed(data):
@@ -108,7 +108,7 @@ class TableReader:
         return PageTable([target for target in targets if target[0] == "/"], [target for target in targets if target[0] != "/"])
 
     def _shortened(self, url: str) -> str:
-        """The path of a URL of this site."""
+        """The path of a URL of this site; other URLs unchanged."""
         return url[len(self._prefix) - 1 :] if url.startswith(self._prefix) else url
 
 

@@ -1,8 +1,8 @@
-"""Which tables of links a visit requests and when, and whether they are believed.
+"""Decides which tables of links a visit requests and when, and whether they are trusted.
 
-`Eager = "always"` requests bundles before anything else, and, right before every new page that no bundle covers, its table.
-`"auto"` requests them where `TableWorth` says that it pays. A stored page has its links in the database: its table of links is
-never requested.
+`Eager = "always"` requests bundles before all pages, and the table of every new page that no bundle covers right before the
+page. `"auto"` requests them where `TableWorth` says that it saves time. The table of a stored page is never requested: its
+links are in the database.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_FAILURES = 3
 """After so many requests of tables in a row that failed, the visit requests no more of them."""
 _ALL_COMPARED = 64
 _ONE_IN = 16
-"""So many tables of a visit are compared with their documents, and of those after one in so many."""
+"""The first tables of a visit are all compared with their documents, and one in so many of the others."""
 _MOST_SAMPLES = 256
 """Tables that wait for the documents that they are compared with."""
 _NOT_ABSENT = frozenset((401, 403, 408, 425, 429))
@@ -45,7 +45,7 @@ _PLAIN_FILES = ("text/plain", "text/vnd.augment", "application/octet-stream")
 
 
 class TableRequests:
-    """Plans the requests of tables of links for one visit, and takes note of what came.
+    """Plans the requests of tables of links for one visit, and handles their answers.
 
     `allows` says whether robots.txt allows a path. `offers` is what the site offers.
     """
@@ -60,16 +60,16 @@ class TableRequests:
         self, lease: SiteLease, work: WorkConf, canon: Canon | None, offers: Offers, allows: Callable[[str], bool], now: float
     ) -> None:
         self.is_active = False
-        """Whether there is anything that this visit might request."""
+        """Whether there are tables that this visit might request."""
         self.worth = TableWorth()
         self.on_the_wire: dict[int, DueUrl] = {}
-        """Pages that were requested and have not come yet; kept only while it is active."""
+        """Pages that were requested and are not answered yet; kept only while `is_active`."""
         self._origin = lease.origin
         self._work = work
         self._canon = canon
         self._allows = allows
         self._offers = offers
-        # Where LocalQ is not filled in the visit, and where depth is exact, links gain nothing by being known early.
+        # Early links are of no use where the visit does not fill LocalQ by itself, or where depth must be exact.
         is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and lease.whole
         self._eager = work.Eager if is_of_use else "never"
         self._probe = work.Probe
@@ -78,10 +78,10 @@ class TableRequests:
         self._requested_files: set[str] = set()
         self._requested_tables: set[int] = set()
         self._bundled: list[Declaration] = []
-        """Declarations whose bundles came or are on their way: their pages need no tables of their own."""
+        """Declarations whose bundles were received or requested: their pages need no tables of their own."""
         self._samples: dict[str, array[int]] = {}
         self._alone: int | None = None
-        """The key of a page on its way during which no other was requested."""
+        """The key of a page on the wire since which no other page was requested."""
         self._tables = 0
         self._failures = 0
         if self._probe == "well-known":
@@ -115,7 +115,7 @@ class TableRequests:
             self.on_the_wire.clear()
 
     def _request_file(self, path: str, now: float) -> None:
-        """A file of declarations, unless it came lately. One with a query is not requested: a server may repeat the query."""
+        """Request a file of declarations, unless it was received lately. One with a query is never requested."""
         is_new = "?" not in path and path not in self._requested_files and not self._offers.is_absent(path, now)
         if is_new and len(self._requested_files) < _MOST_FILES:
             self._requested_files.add(path)
@@ -124,13 +124,13 @@ class TableRequests:
     # --- what to request -----------------------------------------------------------------------------------------------
 
     def before_pages(self, local_q: LocalQ, now: float) -> PlannedRequest | None:
-        """The request before the next page of a LocalQ that is not empty."""
+        """The request that goes before the next page of a LocalQ that is not empty, or None."""
         while self._files:
             path = self._files.pop(0)
             if self._allows(path):
                 return PlannedRequest(RequestKind.TOL, path, table=TableRequest(), max_bytes=_MAX_FILE)
         if self._eager == "never" or local_q.first.state == State.STORED:
-            return None  # What is stored has its links in the database.
+            return None  # The links of a stored page are in the database.
         if self._eager == "always":
             return self._bundle_request(MAX_BUNDLE, now)
         if self._work.Scope != "site" and (allowed := self.worth.bytes_for_other_sites(len(local_q))):
@@ -141,11 +141,11 @@ class TableRequests:
         return None
 
     def before_page(self, page: DueUrl, now: float) -> PlannedRequest | None:
-        """The table of links of a page that is requested next."""
+        """The request of the table of links of the next page, or None."""
         return self._table_request(page, now) if self._eager == "always" else None
 
     def while_idle(self, is_mostly_idle: bool, now: float) -> PlannedRequest | None:
-        """The request while pages are on their way, LocalQ is empty, the host has no delay, and connections are free."""
+        """The request while pages are on the wire, LocalQ is empty, the host has no delay, and connections are free."""
         worth = self.worth
         if self._eager != "auto":
             return None
@@ -188,7 +188,7 @@ class TableRequests:
         table = TableRequest(page=page, tol=declaration)
         return PlannedRequest(RequestKind.TOL, path, table=table, max_bytes=min(_MAX_TABLE, self._work.MaxBytes))
 
-    # --- what came -----------------------------------------------------------------------------------------------------
+    # --- what arrived ---------------------------------------------------------------------------------------------------
 
     def page_started(self, page: DueUrl) -> None:
         """A page is requested."""
@@ -211,7 +211,7 @@ class TableRequests:
                 self.worth.table_received(length)
 
     def answered(self, request: PlannedRequest, result: DownloadResult, has_failed: bool, now: float) -> bool:
-        """Take an answer; whether it is a table that has to be read."""
+        """Handle an answer; returns whether it is a table that has to be read."""
         table = request.table
         if table is None:
             return False
@@ -223,7 +223,7 @@ class TableRequests:
         self._failures = 0
         is_file = table.bundle is None and table.page is None
         if is_file:
-            # Present or not, the file is not requested again for a while.
+            # The file is not requested again for a while, whether it is there or not.
             self._offers.note_absent(request.path, now + (ABSENT_BUNDLE if request.path == WELL_KNOWN else ABSENT_DIRECTORY))
         if result.status != 200:
             self._missing(request, table, now)
@@ -236,7 +236,7 @@ class TableRequests:
         return not is_file
 
     def was_read(self, request: PlannedRequest, links: TableLinks, now: float) -> bool:
-        """A table was read; whether its links may be used."""
+        """A table was read; returns whether its links may be used."""
         table = request.table
         if table is None:
             return False
@@ -248,7 +248,7 @@ class TableRequests:
         return not self._offers.are_links_barred(now)
 
     def _missing(self, request: PlannedRequest, table: TableRequest, now: float) -> None:
-        """The table is not there, is no table, or redirects, which counts as much."""
+        """The table is not there, is no table, or redirects, which counts as missing."""
         if table.page is not None:
             self._offers.note_tol(table.page.path, now, is_there=False)
         elif table.bundle is not None:
@@ -256,28 +256,28 @@ class TableRequests:
             self._forget_bundle(table)
 
     def _forget_bundle(self, table: TableRequest) -> None:
-        """The bundle did not come: the tables of its pages may be requested."""
+        """The bundle was not received: the tables of its pages may be requested."""
         if table.bundle is not None and table.bundle in self._bundled:
             self._bundled.remove(table.bundle)
 
-    # --- whether it was true -------------------------------------------------------------------------------------------
+    # --- whether tables are trusted -------------------------------------------------------------------------------------
 
     @property
     def expects(self) -> bool:
-        """Whether documents are expected that are compared with their tables."""
+        """Whether some tables wait to be compared with their documents."""
         return bool(self._samples)
 
     def expect(self, path: str, table: PageTable) -> None:
-        """The links of a page are known from its table; some pages are compared with their tables when they come."""
+        """The links of a page are known from its table; some pages are compared with their tables when they arrive."""
         self._tables += 1
         if self._tables > _ALL_COMPARED and self._tables % _ONE_IN:
             return
         if len(self._samples) >= _MOST_SAMPLES:
-            del self._samples[next(iter(self._samples))]  # The one that waits longest may never come.
+            del self._samples[next(iter(self._samples))]  # The document that is awaited longest may never arrive.
         self._samples[path] = sample_of(table, self._origin)
 
     def compare(self, page: DueUrl, links: PageLinks, now: float) -> bool:
-        """A document has come, and its own links count. Whether tables were wrong so often that they are not believed now."""
+        """Compare a document with its table; returns whether tables were wrong so often that they are not trusted now."""
         sample = self._samples.pop(page.path, None)
         if not sample:
             return False

@@ -1,7 +1,7 @@
-"""Whether a table of links pays: a request that is made for it must not keep a page waiting.
+"""Estimates whether a table of links saves time: its request must not keep a page waiting.
 
-Links that are known before their document save time only where a connection would have nothing to do until the document
-arrives. So answers are timed, and it is counted how often LocalQ was empty after the request of a page.
+Early links save time only where a connection would be idle until the document arrives. So answers are timed, and the visit
+counts how often LocalQ was empty after the request of a page. Latency is the time of a small answer, whose bytes take no time.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from math import inf
 __all__ = ["TableWorth"]
 
 _SMALL = 4 * 1024
-"""Bytes of an answer whose time is that of the way, not of its length."""
+"""Bytes of an answer whose time is the latency, and does not depend on its length."""
 _LARGE = 4 * _SMALL
-"""Bytes of a page beside which the lines about it in a bundle, some hundred bytes, are next to nothing."""
+"""Bytes of a page that is large compared with its lines in a bundle, which are some hundred bytes."""
 _LONGER = 2.0
 _CLEARLY_LONGER = 1.25
 _FEWEST_EMPTY = 3
 _SHARE_EMPTY = 4
-"""One page in so many left LocalQ dry; of small pages, all but one in so many."""
+"""One page in so many left LocalQ empty; of small pages, all but one in so many."""
 _SHARE_OF_BYTES = 50
-"""A table is next to nothing beside a page that is so many times as long."""
+"""A page is large compared with its table if it is so many times as long."""
 _FEWEST_PAGES = 10
 """So many pages must have come before the length of those that wait is estimated."""
 _SHARE_FOR_OTHERS = 100
-"""What is spent for the sake of other sites: one request and one byte in so many."""
+"""For links to other sites, one request and one byte in so many are spent."""
 
 
 class TableWorth:
-    """The times and lengths of one visit's answers, and how often it ran dry."""
+    """The times and lengths of one visit's answers, and how often its LocalQ was empty."""
 
     __slots__ = (
         *("_best_rate", "_empty", "_empty_at", "_length", "_length_alone", "_longest_table", "_pages", "_pages_alone"),
@@ -40,7 +40,7 @@ class TableWorth:
         self._best_rate = 0.0
         self._pages = 0
         self._length = 0.0
-        # Pages that come at the same time share the line, and say nothing about it.
+        # Pages that arrive at the same time share the bandwidth, so their times are not used.
         self._pages_alone = 0
         self._seconds_alone = 0.0
         self._length_alone = 0.0
@@ -55,20 +55,20 @@ class TableWorth:
         self._requested += 1
 
     def local_q_ran_empty(self) -> None:
-        """LocalQ is empty while a page is on its way, and most connections are idle; counted once for each page."""
+        """LocalQ is empty while a page is on the wire, and most connections are idle; counted once for each page."""
         if self._empty_at != self._requested:
             self._empty_at = self._requested
             self._empty += 1
 
     def answered(self, seconds: float, length: int) -> None:
-        """Any answer took so long, with a body of so many bytes."""
+        """An answer of any kind took so many seconds, with a body of so many bytes."""
         if length <= _SMALL:
             self._quickest = min(self._quickest, seconds)
         if seconds > 0.0:
             self._best_rate = max(self._best_rate, length / seconds)
 
     def page_received(self, seconds: float, length: int, was_alone: bool) -> None:
-        """An answer was a page; `was_alone`: no other was requested while it was on its way."""
+        """An answer was a page; `was_alone`: no other was requested while it was on the wire."""
         self._pages += 1
         self._length += (length - self._length) / self._pages
         if was_alone:
@@ -82,31 +82,31 @@ class TableWorth:
 
     @property
     def was_empty(self) -> bool:
-        """Whether that happened more often than at the beginning and at the end of every crawl."""
+        """Whether LocalQ was empty more often than at the beginning and at the end of every crawl."""
         return self._empty >= _FEWEST_EMPTY
 
     @property
     def is_often_empty(self) -> bool:
-        """Whether pages come a few at a time, the next ones known only when these have come; small pages: one by one."""
+        """Whether pages are found a few at a time, each few by the ones before; small pages: one by one."""
         if self._length >= _LARGE:
             return self._empty >= _FEWEST_EMPTY - 1 and self._empty * _SHARE_EMPTY >= self._requested
         return self.was_empty and self._empty * _SHARE_EMPTY >= self._requested * (_SHARE_EMPTY - 1)
 
     @property
     def is_latency_high(self) -> bool:
-        """Whether a table's bytes take less time than the way: what it saves, a way for each step of links, is more then.
+        """Whether the bytes of a table take less time than the latency: it saves one latency for each step of links.
 
-        That holds on a line that is shared as well as on one with bandwidth for each connection.
+        That holds where connections share the bandwidth as well as where each has its own.
         """
         return self._pages > 0 and self._quickest < inf and self._quickest * self._best_rate >= self._longest_table
 
     @property
     def has_spare_bandwidth(self) -> bool:
-        """Whether it is the way, or the server, that takes time, and not the bytes: then more of them cost nothing."""
+        """Whether latency or the server takes the time of an answer, and not its bytes: then more bytes cost no time."""
         if not self._pages_alone or self._quickest == inf:
             return False
-        is_latency_high = self._seconds_alone < _LONGER * self._quickest
-        return is_latency_high or self._length_alone * _LONGER <= self._best_rate * self._seconds_alone
+        is_mostly_latency = self._seconds_alone < _LONGER * self._quickest
+        return is_mostly_latency or self._length_alone * _LONGER <= self._best_rate * self._seconds_alone
 
     @property
     def is_page_slow(self) -> bool:
@@ -115,22 +115,22 @@ class TableWorth:
 
     @property
     def is_table_quicker(self) -> bool:
-        """Whether a table comes clearly before its page: that is no small one, and takes longer than a small answer."""
+        """Whether a table arrives clearly before its page: pages are not small, and take longer than a small answer."""
         is_longer = self._seconds_alone >= _CLEARLY_LONGER * self._quickest
         return self._pages_alone > 0 and self._length >= _LARGE and is_longer
 
     @property
     def is_page_large(self) -> bool:
-        """Whether a table is next to nothing beside a page."""
+        """Whether a page is large compared with its table."""
         return self._pages > 0 and self._length >= _SHARE_OF_BYTES * self._longest_table
 
     def bytes_for_other_sites(self, waiting: int) -> int:
-        """The bytes that may be spent for the sake of other sites while so many pages wait; 0: nothing at all."""
+        """The bytes that may be spent for links to other sites while so many pages wait; 0: no request at all."""
         if waiting < _SHARE_FOR_OTHERS * (self._shares + 1) or self._pages < _FEWEST_PAGES:
             return 0
         return max(0, int(waiting * self._length / _SHARE_FOR_OTHERS) - self._shared)
 
     def spend_for_other_sites(self, length: int) -> None:
-        """One request for so many bytes is made for the sake of other sites."""
+        """One request for so many bytes is made for links to other sites."""
         self._shares += 1
         self._shared += length
