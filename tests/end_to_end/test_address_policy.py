@@ -66,7 +66,7 @@ def test_pages_cannot_lead_the_crawl_to_forbidden_addresses(server: SiteServer, 
     assert {url for url, state in states.items() if state == ("stored", "")} == {site.url(), site.url("/fine")}
     elsewhere = {url: state for url, state in states.items() if not url.startswith(site.url())}
     unresolved = {url: state for url, state in elsewhere.items() if state != ("refused", "address")}
-    # A resolver that asks the name server for `localhost` is told that there is no such name, which serves as well.
+    # A resolver that asks the name server for `localhost` gets the answer that there is no such name, which is as good.
     assert set(unresolved) <= {f"http://localhost:{inner.port}/"}
     assert len(elsewhere) >= 10
     running.verify()

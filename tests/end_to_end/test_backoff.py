@@ -27,7 +27,7 @@ _TOLERANCE = 0.010
 
 
 def _asks_once(site: Site, after: int, *headers: tuple[str, str], status: int = 429) -> None:
-    """Has the site answer one request, after so many others, with a wish to be left alone."""
+    """Has the site answer one request, after so many others, with a request for a pause."""
     asked = itertools.count()
 
     def guarded(page: Page) -> Callable[[Request], Answer]:
@@ -106,7 +106,7 @@ def test_one_host_cannot_silence_its_neighbours_for_long(server: SiteServer, cra
     assert spared["address 127.0.0.1"] <= 60
 
 
-def test_a_longer_wish_than_allowed_counts_as_the_longest(server: SiteServer, crawl: CrawlFactory) -> None:
+def test_a_longer_pause_than_allowed_counts_as_the_longest(server: SiteServer, crawl: CrawlFactory) -> None:
     listener = server.listen()
     server.put("", Site({"/": Answer(status=503, headers=(("Retry-After", "999999999"),))}))
     running = crawl({"Work.MaxRetryAfter": 100})

@@ -1,4 +1,4 @@
-"""Documents as their authors mean them: wishes of pages, links in headers, sitemaps and feeds, archives, summaries."""
+"""What documents declare: robots directives, links in headers, sitemaps and feeds, archives, summaries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) ->
     assert "its page asks for that (noindex)" in shown.err
     running.verify()
 
-    # What was kept before the page asked for it is not kept any longer; and who may ignore wishes can say so.
+    # A document that was stored before the page forbade it is removed, unless the settings ignore directives.
     server.site().pages["/others"] = _page(links.format(5), ("X-Robots-Tag", "noindex"))
     running.run(sets={"Work.RevisitAfter": 0})
     assert running.states()[listener.url("/others")] == ("stored", "noindex")
@@ -153,10 +153,10 @@ def test_titles_are_kept_and_whole_summaries_where_wanted(server: SiteServer, cr
     running = crawl_on({"Work.Summaries": "full"})
     running.run(listener.url(), listener.url("/text"))
     assert "T" in running.explain(listener.url())
-    told = {line["url"]: line for line in running.urls()}
-    assert told[listener.url()]["title"] == "T"
-    assert told[listener.url()]["language"] == "en"
-    assert told[listener.url("/text")]["title"] == "First"
+    lines = {line["url"]: line for line in running.urls()}
+    assert lines[listener.url()]["title"] == "T"
+    assert lines[listener.url()]["language"] == "en"
+    assert lines[listener.url("/text")]["title"] == "First"
     running.verify()
 
 

@@ -69,7 +69,7 @@ def test_a_stop_waits_no_longer_than_it_may(server: SiteServer, crawl: CrawlFact
     assert running_crawl.states()[listener.url("/silent")] == ("known", "")
 
 
-def test_a_second_run_on_the_same_database_is_a_mistake(server: SiteServer, crawl_on: CrawlFactory) -> None:
+def test_a_second_run_on_the_same_database_is_a_user_error(server: SiteServer, crawl_on: CrawlFactory) -> None:
     listener = server.listen()
     server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}
     crawl = crawl_on({"Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
@@ -82,7 +82,7 @@ def test_a_second_run_on_the_same_database_is_a_mistake(server: SiteServer, craw
 
 
 def test_a_crawl_that_keeps_its_documents_fresh(server: SiteServer, crawl: CrawlFactory) -> None:
-    """--forever: pages are asked for again whenever they fall due, until somebody says stop."""
+    """--forever: pages are asked for again whenever they fall due, until the run is stopped."""
     listener = server.listen()
     server.put("", generated_site(3))
     running_crawl = crawl({"Work.RevisitAfter": 0.5})

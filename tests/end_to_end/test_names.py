@@ -53,7 +53,7 @@ def test_the_hosts_file_resolver(server: SiteServer, crawl: CrawlFactory) -> Non
     assert running.states()[listener.url(host="third.test")] == ("failed", "dns-no-name")
 
 
-def test_the_next_address_of_a_host_is_tried_when_nobody_is_at_home(server: SiteServer, crawl: CrawlFactory) -> None:
+def test_the_next_address_of_a_host_is_tried_when_the_first_refuses(server: SiteServer, crawl: CrawlFactory) -> None:
     listener = server.listen()
     server.put("", Site({"/": html("Root", ["/a"]), "/a": html("A")}))
     with DnsServer({"two.test": DnsName(("127.0.0.2", "127.0.0.3", "127.0.0.1"))}) as dns:

@@ -1,4 +1,4 @@
-"""Plugins of strangers: found by entry point, by file and by dotted path; found out when they misbehave."""
+"""Third-party plugins: found by entry point, by file and by dotted path; reported when they break their contract."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tests.support.crawl import Crawl, CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
 from tests.support.site_server import SiteServer, can_bind
 
-_SOURCE = Path(__file__).parent / "strangers" / "strangers.py"
+_SOURCE = Path(__file__).parent / "third_party" / "third_party.py"
 
 
 def _install(crawl: Crawl, folder: Path) -> None:
     """What `pip install` leaves behind: the module and its metadata with an entry point."""
-    metadata = folder / "strangers-1.0.dist-info"
+    metadata = folder / "third_party-1.0.dist-info"
     metadata.mkdir(parents=True)
     shutil.copy(_SOURCE, folder)
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[parcahyd]\nstrangers = strangers\n")
-    (metadata / "RECORD").write_text("strangers.py,,\nstrangers-1.0.dist-info/METADATA,,\n")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: third_party\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[parcahyd]\nthird_party = third_party\n")
+    (metadata / "RECORD").write_text("third_party.py,,\nthird_party-1.0.dist-info/METADATA,,\n")
     crawl.python_path.append(folder)
 
 
@@ -40,23 +40,23 @@ def test_a_resolver_and_a_downloader_by_name(server: SiteServer, crawl: CrawlFac
         _install(running, tmp_path / "installed")
     else:
         _drop(running)
-    running.run(listener.url(host="a.stranger.test"))
+    running.run(listener.url(host="a.third-party.test"))
     assert len(running.stored()) == 8
-    assert {entry.headers.get("x-stranger") for entry in server.log} == {"plain"}
+    assert {entry.headers.get("x-plugin") for entry in server.log} == {"plain"}
     listed = running.command("plugins", "--conf", str(running.conf)).text
     assert "table" in listed
     assert "plain" in listed
-    assert "strangers" in listed
+    assert "third_party" in listed
 
 
 def test_a_downloader_by_dotted_path(server: SiteServer, crawl: CrawlFactory) -> None:
     listener = server.listen()
     server.put("", generated_site(4))
-    running = crawl({"Work.DownloaderClass": "strangers.PlainDownloader"})
+    running = crawl({"Work.DownloaderClass": "third_party.PlainDownloader"})
     running.python_path.append(_SOURCE.parent)
     running.run(listener.url())
     assert len(running.stored()) == 4
-    assert {entry.headers.get("x-stranger") for entry in server.log} == {"plain"}
+    assert {entry.headers.get("x-plugin") for entry in server.log} == {"plain"}
 
 
 def test_a_downloader_that_goes_elsewhere_is_found_out(server: SiteServer, crawl: CrawlFactory) -> None:
@@ -96,7 +96,7 @@ def test_the_requests_downloader(server: SiteServer, crawl: CrawlFactory) -> Non
     assert {entry.status for entry in server.requests()} == {304}
 
 
-def test_a_plugin_file_that_does_not_load_is_a_mistake(server: SiteServer, crawl: CrawlFactory) -> None:
+def test_a_plugin_file_that_does_not_load_is_a_user_error(server: SiteServer, crawl: CrawlFactory) -> None:
     running = crawl()
     (running.folder / "plugins").mkdir()
     (running.folder / "plugins" / "broken.py").write_text("import nothing_of_the_kind\n")
@@ -127,7 +127,7 @@ pycurl.version_info = lambda: (0, "7.88.1", 0x075801)
         ("Work.Summaries=full", ('summarizer "thesaurus"', "no dictionary", "remove it")),
     ],
 )
-def test_a_mistake_that_a_worker_finds_is_one_line(
+def test_a_user_error_that_a_worker_finds_is_one_line(
     server: SiteServer, crawl: CrawlFactory, setting: str, words: tuple[str, ...]
 ) -> None:
     listener = server.listen()
@@ -135,8 +135,8 @@ def test_a_mistake_that_a_worker_finds_is_one_line(
     running = crawl({"Work.DownloaderClass": "requests"})
     (running.folder / "plugins").mkdir()
     (running.folder / "plugins" / "mistaken.py").write_text(_PLUGIN)
-    mistaken = running.command("run", "--conf", str(running.conf), "--seed", listener.url(), "--set", setting)
-    assert_user_error(mistaken, *words)
+    finished = running.command("run", "--conf", str(running.conf), "--seed", listener.url(), "--set", setting)
+    assert_user_error(finished, *words)
     assert server.log == []
     running.run(listener.url())
     assert len(running.stored()) == 4

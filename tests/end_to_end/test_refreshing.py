@@ -79,8 +79,8 @@ def test_sitemaps_that_foretell_changes_are_believed(server: SiteServer, crawl_o
     server.forget()
     crawl.run()
     assert server.targets()[0] == "/map.xml"
-    told = crawl.explain(listener.url("/4"))
-    assert "such dates of this site are believed: 5 changes foretold, 0 missed, 0 false alarms" in told
+    report = crawl.explain(listener.url("/4"))
+    assert "such dates of this site are believed: 5 changes foretold, 0 missed, 0 false alarms" in report
     crawl.run()
     assert "5 changes foretold, 0 missed, 5 false alarms" in crawl.explain(listener.url("/4"))
     crawl.verify()
@@ -103,8 +103,8 @@ def test_what_disappears_or_breaks_keeps_its_last_good_version(server: SiteServe
     assert crawl.states()[listener.url("/breaking")] == ("gone", "out-of-tries")
     for target in ("/leaving", "/breaking"):
         assert crawl.show(listener.url(target)) == bodies[target]
-    told = json.loads(crawl.command("status", "--json", "--freshness").out)
-    assert (told["states"]["gone"], told["freshness"]["kept"], told["freshness"]["pages"]) == (2, 2, 1)
+    report = json.loads(crawl.command("status", "--json", "--freshness").out)
+    assert (report["states"]["gone"], report["freshness"]["kept"], report["freshness"]["pages"]) == (2, 2, 1)
     crawl.verify()
     server.site().pages = pages
     with_seeds = crawl.run(listener.url("/leaving"), listener.url("/breaking"))

@@ -48,7 +48,7 @@ def test_stored_documents_outlive_later_failures(server: SiteServer, crawl_on: C
 
 
 def test_a_dead_port_does_not_hold_up_the_hosts_other_sites(server: SiteServer, crawl: CrawlFactory) -> None:
-    """Else one link to a closed port of somebody's host would keep the crawl away from that host's real site."""
+    """Otherwise one link to a closed port of a host would keep the crawl away from that host's real site."""
     listener = server.listen()
     server.put("", Site({"/": html("Alive")}))
     with refusing_port() as port:

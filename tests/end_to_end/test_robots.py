@@ -1,4 +1,4 @@
-"""robots.txt in every form of RFC 9309, section 2.3.1: found, absent, in trouble, out of reach, elsewhere."""
+"""robots.txt in every form of RFC 9309, section 2.3.1: found, absent, a server error, out of reach, redirected."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_answer_that_robots_txt_can_get(server: SiteServer, crawl: CrawlFa
 
 
 def test_a_robots_txt_that_lies_on_another_site(server: SiteServer, crawl: CrawlFactory) -> None:
-    """An errand: fetched by the owner of the other address, and obeyed before the first page is asked for."""
+    """It is fetched by the worker that owns the other address, and obeyed before the first page is requested."""
     rules = server.listen()
     (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
     server.site().pages["/shared-rules"] = robots(_PRIVATE)

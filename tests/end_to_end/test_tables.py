@@ -128,8 +128,8 @@ def test_a_site_whose_tables_lie_is_not_believed(server: SiteServer, crawl: Craw
     assert "/site.TOL" in everything(server)
     assert [target for target in everything(server) if "phantom" in target] == []
     assert len(running.stored()) == 41
-    told = running.explain(listener.url())
-    assert "its tables of links are ignored until" in told
+    report = running.explain(listener.url())
+    assert "its tables of links are ignored until" in report
     running.verify()
 
 

@@ -31,10 +31,10 @@ def test_a_clock_makes_no_versions(server: SiteServer, crawl_on: CrawlFactory) -
     assert len(sent) == 5
     # The second visit could not know that it is a clock; from then on there is nothing new.
     assert crawl.show(listener.url()) == sent[1]
-    story = crawl.explain(listener.url())
-    assert "1 of 5 checks found a change" in story
-    assert "volatile   1 place changes on most visits" in story
-    assert len(re.findall("^fetched ", story, re.MULTILINE)) == 2
+    report = crawl.explain(listener.url())
+    assert "1 of 5 checks found a change" in report
+    assert "volatile   1 place changes on most visits" in report
+    assert len(re.findall("^fetched ", report, re.MULTILINE)) == 2
     crawl.verify()
 
     heading = "Pots"
@@ -48,9 +48,9 @@ def test_a_clock_makes_no_versions(server: SiteServer, crawl_on: CrawlFactory) -
     shown = [crawl.command("show", "--at", time, listener.url()).out for time in times]
     assert shown[0] == sent[5]
     assert set(shown) <= {sent[0], sent[1], sent[5]}
-    mistake = crawl.command("show", "--at", "2001-02-03", listener.url())
-    assert_user_error(mistake, "the oldest stored version is of")
-    assert times[-1] in mistake.err
+    failed = crawl.command("show", "--at", "2001-02-03", listener.url())
+    assert_user_error(failed, "the oldest stored version is of")
+    assert times[-1] in failed.err
     crawl.verify()
 
 

@@ -18,8 +18,8 @@ def test_a_site_is_stored_whole_and_asked_for_only_when_due(server: SiteServer, 
     server.put("", site)
     crawl = crawl_on()
 
-    told = [json.loads(line) for line in crawl.run(listener.url()).out.splitlines()]
-    assert (told[-1]["event"], told[-1]["outcome"], told[-1]["stored"]) == ("summary", "done", 60)
+    events = [json.loads(line) for line in crawl.run(listener.url()).out.splitlines()]
+    assert (events[-1]["event"], events[-1]["outcome"], events[-1]["stored"]) == ("summary", "done", 60)
     assert Counter(server.targets()) == dict.fromkeys(site.bodies(), 1)
     assert crawl.show_all(crawl.stored()) == {listener.url(target): body for target, body in site.bodies().items()}
     assert crawl.show(listener.url()) == site.bodies()["/"]

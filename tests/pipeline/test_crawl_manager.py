@@ -81,7 +81,7 @@ def test_an_address_that_a_worker_owns_is_preferred() -> None:
     assert bench.worker_of(2) == bench.worker_of(1)
 
 
-def test_after_a_visit_that_found_nobody_the_next_address_has_its_turn() -> None:
+def test_after_a_visit_without_a_connection_the_next_address_is_tried() -> None:
     bench = Bench()
     for visit in range(1, 5):
         bench.put(visit, f"h{visit}.example", "192.0.2.1", "192.0.2.2", "192.0.2.3", failures=visit - 1)

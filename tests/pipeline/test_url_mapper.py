@@ -81,7 +81,7 @@ def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
     assert (over.visit, over.failures, over.not_before) == (7, 0, 1000.0)
 
 
-def test_a_forbidden_host_with_an_errand_is_not_tried_again_at_once() -> None:
+def test_a_forbidden_host_that_a_robots_redirect_names_is_not_tried_again_at_once() -> None:
     resolved = mapped(
         msgspec.structs.replace(lease("127.0.0.1"), urls=(), robots_redirects=(RobotsRedirect(1, "/robots.txt", 1),)), Names({})
     )

@@ -90,8 +90,8 @@ class Crawl:
             process.kill()
             out, err = process.communicate()
             end_all(marked_processes(self.mark))
-            told = f"{out[-2000:].decode(errors='replace')}\n{err[-4000:].decode(errors='replace')}"
-            raise AssertionError(f"parcahyd {' '.join(arguments)} was still running after {timeout} s:\n{told}") from None
+            output = f"{out[-2000:].decode(errors='replace')}\n{err[-4000:].decode(errors='replace')}"
+            raise AssertionError(f"parcahyd {' '.join(arguments)} was still running after {timeout} s:\n{output}") from None
         return Finished(process.returncode, out, err.decode(errors="replace"))
 
     def run(

@@ -13,7 +13,7 @@ __all__ = ["hold_writes"]
 
 @contextlib.contextmanager
 def hold_writes(database: str, when: Callable[[], bool]) -> Iterator[None]:
-    """Holds every writer off from the moment at which `when` comes true to the end of the block."""
+    """Blocks every writer from the time at which `when` becomes true to the end of the block."""
     hold = _hold_sqlite if database.startswith("sqlite:///") else _hold_postgres
     with hold(database, when):
         yield

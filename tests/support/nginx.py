@@ -1,7 +1,7 @@
-"""nginx for tests, on a port that nobody else can take.
+"""nginx for tests, on a port that no other process can take.
 
 The listening socket is made here and handed to nginx, which takes inherited sockets from its variable NGINX. So no time passes
-between the choice of a port and the moment at which it is bound, and a client need not wait until nginx is up.
+between the choice of a port and its binding, and a client need not wait until nginx is up.
 """
 
 from __future__ import annotations

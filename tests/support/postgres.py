@@ -27,7 +27,7 @@ import pytest
 
 __all__ = ["fresh_database", "postgres_server"]
 
-_PATIENCE = 60.0
+_START_TIMEOUT = 60.0
 _ATTEMPTS = 5
 _SETTINGS = {
     "fsync": "off",
@@ -66,7 +66,7 @@ def postgres_server() -> Iterator[str]:
 
 @contextmanager
 def fresh_database(prefix: str) -> Iterator[str]:
-    """Makes an empty database on the server and gives its URL; it is dropped at the end, whoever is still connected."""
+    """Makes an empty database on the server and returns its URL; it is dropped at the end, also while clients are connected."""
     import psycopg
 
     name = f"crawl_{os.getpid()}_{next(_names)}"
@@ -79,7 +79,7 @@ def fresh_database(prefix: str) -> Iterator[str]:
 
 
 def _unprivileged_user() -> int | None:
-    """Whom the server runs as; None: whoever runs the tests."""
+    """The user that the server runs as; None: the user that runs the tests."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -134,7 +134,7 @@ def _run(arguments: list[str | Path], user: int | None) -> None:
 
 
 def _start(binaries: Path, data: Path, user: int | None) -> tuple[subprocess.Popen[bytes], int]:
-    """The running server and its port. Somebody else may take the port before the server does: then try another."""
+    """The running server and its port. Another process may take the port before the server does: then another port is tried."""
     for _ in range(_ATTEMPTS):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -155,7 +155,7 @@ def _answers(process: subprocess.Popen[bytes], port: int, data: Path) -> bool:
     """Whether this server answers, and not one of another test process that got the port first."""
     import psycopg
 
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _START_TIMEOUT
     while process.poll() is None and time.monotonic() < deadline:
         try:
             with psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres") as connection:

@@ -1,4 +1,4 @@
-"""The command line of somebody who must keep to permissions, whoever runs the tests."""
+"""The command line as a user without privileges, also where root runs the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a run: found by the mark in their environment, told apart by their name, killed by id."""
+"""The processes of a run: found by the mark in their environment, distinguished by name, killed by id."""
 
 from __future__ import annotations
 

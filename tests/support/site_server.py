@@ -1,4 +1,4 @@
-"""A real HTTP/1.1 server on loopback that misbehaves on demand and keeps its own account of who asked for what, and when.
+"""A real HTTP/1.1 server on loopback that breaks the protocol on demand and logs every request with its times.
 
 Its times are evidence about the client that needs no tolerance: `arrived` is taken after a request was read, `ended`
 before the last byte of the answer is written. So the pause that a client really made between the end of one answer and
@@ -284,14 +284,14 @@ def can_bind(address: str) -> bool:
 
 @contextlib.contextmanager
 def refusing_port(address: str = "127.0.0.1") -> Iterator[int]:
-    """A port that refuses connections: bound, so that nobody else gets it, but not listening."""
+    """A port that refuses connections: bound, so that no other process gets it, but not listening."""
     with socket.socket() as bound:
         bound.bind((address, 0))
         yield bound.getsockname()[1]
 
 
 def await_silence(server: SiteServer) -> None:
-    """Wait until nobody has asked for anything for a while."""
+    """Wait until no request has arrived for a while."""
     counts: list[int] = []
 
     def silent() -> bool:

@@ -1,4 +1,4 @@
-"""What a test site answers: pages, redirects, robots.txt variants, conditional requests, and every way of misbehaving."""
+"""What a test site answers: pages, redirects, robots.txt variants, conditional requests, and protocol violations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test server itself: what it answers, how it misbehaves, and that its account can be believed."""
+"""The test server itself: what it answers, how it breaks the protocol, and that its log is right."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_conditional_requests(server: SiteServer) -> None:
     assert _get(listener, If_None_Match='"other"', If_Modified_Since=page.modified).status == 200
 
 
-def test_misbehaviour(server: SiteServer) -> None:
+def test_violations_of_the_protocol(server: SiteServer) -> None:
     listener = server.listen()
     server.site().pages = {
         "/cut": Answer(b"x" * 1000, cut=10),

@@ -65,8 +65,8 @@ def configured(folder: Path, resolver: str = "dnspython", downloader: str = "cur
 def download(manager: PluginManager) -> list[DownloadResult]:
     """What `done` was given, on an event loop of its own: a first result, and whatever else comes soon after it."""
     loop = asyncio.new_event_loop()
-    troubles: list[object] = []
-    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
+    errors: list[object] = []
+    loop.set_exception_handler(lambda _loop, context: errors.append(context["message"]))
     results: list[DownloadResult] = []
     downloader = manager.downloader(loop)
     downloader.start(REQUEST, results.append)

@@ -19,7 +19,7 @@ def test_hosts_of_one_domain_count_once() -> None:
         assert backoff.asked_to_wait(ADDRESS, f"h{number}.a.example", 90_000.0, 1000.0) == 1060.0
 
 
-def test_three_domains_together_bind_it_as_long_as_all_of_them_wish() -> None:
+def test_three_domains_together_hold_it_as_long_as_all_of_them_ask() -> None:
     backoff = AddressBackoff(20.0)
     backoff.asked_to_wait(ADDRESS, "a.example", 9000.0, 1000.0)
     backoff.asked_to_wait(ADDRESS, "b.example", 5000.0, 1000.0)
@@ -28,7 +28,7 @@ def test_three_domains_together_bind_it_as_long_as_all_of_them_wish() -> None:
     assert backoff.asked_to_wait("192.0.2.2", "e.example", 8000.0, 1000.0) == 1060.0
 
 
-def test_wishes_end() -> None:
+def test_pauses_end() -> None:
     backoff = AddressBackoff(20.0)
     backoff.asked_to_wait(ADDRESS, "a.example", 1100.0, 1000.0)
     backoff.asked_to_wait(ADDRESS, "b.example", 1100.0, 1000.0)

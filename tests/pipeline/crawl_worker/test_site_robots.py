@@ -1,4 +1,4 @@
-"""What a site's robots.txt means for a visit: what is asked for without one, and whose errands are run for others."""
+"""The robots.txt of a site: what a visit requests without one, and redirects of robots.txt between sites."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_what_robots_forbids_is_not_asked_for_and_is_recorded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "told"), [(b"5", [Slowed(7, 5.0)]), (b"1000", [Slowed(7, 60.0)]), (b"2", []), (b"x", [])]
+    ("asked_for", "sent"), [(b"5", [Slowed(7, 5.0)]), (b"1000", [Slowed(7, 60.0)]), (b"2", []), (b"x", [])]
 )
-def test_a_delay_that_robots_asks_for_is_told_when_it_is_read(asked_for: bytes, told: list[Slowed]) -> None:
+def test_a_delay_that_robots_asks_for_is_sent_when_it_is_read(asked_for: bytes, sent: list[Slowed]) -> None:
     robots = DownloadResult(200, (), b"User-agent: *\nCrawl-delay: " + asked_for)
     world = World({"/robots.txt": robots, "/": page("a"), "/a": page()}, WorkConf(HostDelay=2.0))
     world.visit("/")
     assert world.paths() == ["/robots.txt", "/", "/a"]
-    assert world.slowed == told
+    assert world.slowed == sent
 
 
 def test_a_fresh_copy_of_robots_is_not_asked_for_again() -> None:
@@ -86,7 +86,7 @@ def test_a_robots_that_is_not_there_allows_everything(status: int) -> None:
     assert world.paths() == ["/robots.txt", "/"]
 
 
-def test_robots_is_followed_within_its_site_and_becomes_an_errand_beyond_it() -> None:
+def test_robots_is_followed_within_its_site_and_recorded_beyond_it() -> None:
     inside = World({"/robots.txt": redirect("/r.txt"), "/r.txt": DownloadResult(200, (), b""), "/": page()})
     inside.visit("/")
     assert inside.paths() == ["/robots.txt", "/r.txt", "/"]
@@ -102,7 +102,7 @@ def test_a_robots_that_turns_in_circles_ends_after_five_hops() -> None:
     assert world.paths() == ["/robots.txt"] * 6 + ["/"]
 
 
-def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
+def test_a_robots_redirect_is_requested_first_and_needs_no_robots() -> None:
     world = World({"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /")})
     world.visit(robots_redirects=(RobotsRedirect(99, "/robots.txt", 1),))
     assert world.paths() == ["/robots.txt"]
@@ -110,8 +110,8 @@ def test_an_errand_is_run_before_anything_else_and_needs_no_robots() -> None:
     assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
 
 
-def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
-    """Without an answer it would be leased again and again, until the site that asks has lost its patience."""
+def test_a_robots_redirect_to_a_scheme_without_a_downloader_is_answered() -> None:
+    """Without an answer it would be leased again and again, until the other site gives up."""
     world = World({})
     world.visit(scheme="gopher", robots_redirects=(RobotsRedirect(5, "/robots.txt", 1),))
     assert world.asked == []
@@ -120,7 +120,7 @@ def test_an_errand_to_a_scheme_that_nobody_serves_is_answered() -> None:
     assert "serves http, https" in record.robots.detail
 
 
-def test_a_robots_that_fails_while_the_run_is_being_stopped_harms_nobody() -> None:
+def test_a_robots_that_fails_while_the_run_is_being_stopped_records_no_failure() -> None:
     world = World({"/robots.txt": DownloadResult(500)})
     lease = SiteLease(7, 3, "http", "site.example", 80, (DueUrl(key_of("/"), "/"),))
     world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 5000.0, 1000)])

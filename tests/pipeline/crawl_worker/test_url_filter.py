@@ -1,4 +1,4 @@
-"""What a visit takes of its site: judged when it is met, and when it is to be asked for."""
+"""Which URLs of its site a visit takes: judged when they are first seen, and before their request."""
 
 from __future__ import annotations
 

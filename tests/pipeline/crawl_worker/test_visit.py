@@ -128,9 +128,9 @@ def _assignments(dice: Random, world: Chaos) -> list[Assignment]:
             plain = DueUrl(key_of(name), name, state=dice.choice((State.KNOWN, State.STORED, State.FAILED)), etag='"d1"')
             urls.append(dice.choice((plain, stored(document("1"), path=name))))
         fact = RobotsFact(RobotsStatus.FOUND, b"User-agent: *\nCrawl-delay: 2", 900.0, 9000.0) if dice.random() < 0.3 else None
-        errands = (RobotsRedirect(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
+        redirects = (RobotsRedirect(50, "/e.txt", 1),) if dice.random() < 0.2 else ()
         scheme, address = dice.choice(("http", "https")), dice.choice(ADDRESSES)
-        lease = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), robots_redirects=errands, robots=fact)
+        lease = SiteLease(number, number, scheme, dice.choice(HOSTS), 80, tuple(urls), robots_redirects=redirects, robots=fact)
         made.append(Assignment(lease, address, (address,), 5000.0, dice.choice((2, 20))))
     return made
 

@@ -237,7 +237,7 @@ def test_documents_read_in_a_thread_may_end_a_visit_that_is_queued(monkeypatch: 
     assert world.worker.open_visits == 0
 
 
-def test_a_scheme_that_nobody_serves_is_refused_without_a_request() -> None:
+def test_a_scheme_without_a_downloader_is_refused_without_a_request() -> None:
     world = World({})
     world.visit("/", scheme="gopher", port=70)
     assert world.asked == []

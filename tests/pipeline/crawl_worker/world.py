@@ -86,7 +86,7 @@ class World:
         )
 
     def _in_thread(self, read: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
-        """A reading takes a moment, like an answer."""
+        """Reading takes `duration`, as an answer does."""
         self.read_in_thread += 1
 
         def finished(_: DownloadResult) -> None:

@@ -106,7 +106,7 @@ class TableRequests:
             self._consider(now)
 
     def _consider(self, now: float) -> None:
-        """Whether there is anything to request: a file of declarations, or tables of links that are believed."""
+        """Whether there is anything to request: a file of declarations, or tables of links that are trusted."""
         offers = self._offers
         has_tables = self._probe == "blind" or any(known.tol or known.bundle for known in offers.declarations)
         wants_links = self._eager != "never" and has_tables and not offers.are_links_barred(now)

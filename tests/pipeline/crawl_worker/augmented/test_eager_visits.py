@@ -1,4 +1,4 @@
-"""With Eager = "auto", tables of links are asked for only where that pays."""
+"""With Eager = "auto", tables of links are requested only where that saves time."""
 
 from __future__ import annotations
 

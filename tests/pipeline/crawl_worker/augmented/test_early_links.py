@@ -1,4 +1,4 @@
-"""What is believed of tables of links, and what a visit makes of it."""
+"""Which tables of links are trusted, and which of their links a visit requests early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.pipeline.crawl_worker.world import Answer, World, page, redirect
 
 
 def lying(pages: int, phantoms: int) -> dict[str, Answer]:
-    """A site whose bundle tells of links that its pages do not have."""
+    """A site whose bundle names links that its pages do not have."""
     real = [f"{number}.html" for number in range(pages)]
     index = page(*real)
     claims = [table(page(*real, *(f"no/{number}.html" for number in range(phantoms))), "index.html")]
@@ -31,7 +31,7 @@ def test_a_site_that_tells_too_much_is_not_believed_for_a_week(phantoms: int, is
     world.visit("/")
     offer = offer_of(world)
     assert {record.path for record in world.of(PageRecord)} == {"/", *(f"/{number}.html" for number in range(60))}
-    # Once it is known that it lied, nothing is asked for that only it told of.
+    # Once the bundle was found to be wrong, nothing is requested that only the bundle names.
     assert len([path for path in world.paths() if path.startswith("/no/")]) == (0 if is_barred else phantoms)
     if is_barred:
         assert offer.links_barred_until - NOW == pytest.approx(7 * DAY, abs=60)

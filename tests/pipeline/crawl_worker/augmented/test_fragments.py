@@ -222,7 +222,7 @@ def test_a_document_that_comes_when_the_visit_is_stopped_waits_for_no_table() ->
     assert isinstance(one.records[-1], VisitOver)
 
 
-def test_a_server_that_asks_for_patience_is_asked_for_no_table() -> None:
+def test_no_table_is_requested_of_a_server_that_asks_for_a_pause() -> None:
     busy = DownloadResult(503, (("Retry-After", "50"),))
     site: dict[str, Answer] = {"/busy.html": busy, "/page.html": html(document()), "/page.TVI": tvi(table(document()))}
     one = world(site, HostConnections=2)

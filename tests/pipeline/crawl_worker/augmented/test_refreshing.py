@@ -27,7 +27,7 @@ def test_a_table_confirms_what_is_stored(answer: DownloadResult) -> None:
     assert one.paths() == ["/robots.txt", "/page.TVI"]
     headers = one.requests[-1].headers
     assert ("If-None-Match", '"t1"') in headers
-    assert "If-Modified-Since" not in dict(headers)  # which nobody looks at then
+    assert "If-Modified-Since" not in dict(headers)  # A date is ignored beside an entity tag.
     (record,) = one.of(UnchangedRecord)
     assert (record.path, record.etag) == ("/page.html", '"d1"')
     assert record.table is not None
@@ -180,7 +180,7 @@ def test_an_error_is_one_of_the_document_and_its_next_try_is_the_document_s(answ
     assert [(record.table, record.is_table_gone) for record in again.of(UnchangedRecord)] == [(None, False)]
 
 
-def test_a_server_that_asks_for_patience_by_its_table_is_left_alone() -> None:
+def test_a_server_that_asks_for_a_pause_by_its_table_is_left_alone() -> None:
     one = refreshed(document(), DownloadResult(503, (("Retry-After", "100"),)))
     over = one.of(VisitOver)[0]
     assert over.reason == Reason.ASKED_TO_WAIT.word

@@ -1,4 +1,4 @@
-"""A user's mistake is exit code 2 and one line that says what, where and what to do; never a traceback."""
+"""A user error is exit code 2 and one line that says what, where and what to do; never a traceback."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _write(crawl: Crawl, name: str, text: str) -> None:
         ("WorkConf.toml", 'DbUrl = "oracle:thin"\n', ("oracle",)),
     ],
 )
-def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words: tuple[str, ...]) -> None:
-    mistaken = crawl()
-    _write(mistaken, "MapConf.toml", "")
-    _write(mistaken, "WorkConf.toml", 'DbUrl = "sqlite:///b.db"\n')
-    _write(mistaken, file, text)
-    assert_user_error(mistaken.command("run", "--conf", str(mistaken.conf), *_SEED), *words)
+def test_errors_in_the_files(crawl: CrawlFactory, file: str, text: str, words: tuple[str, ...]) -> None:
+    running = crawl()
+    _write(running, "MapConf.toml", "")
+    _write(running, "WorkConf.toml", 'DbUrl = "sqlite:///b.db"\n')
+    _write(running, file, text)
+    assert_user_error(running.command("run", "--conf", str(running.conf), *_SEED), *words)
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_mistakes_in_the_files(crawl: CrawlFactory, file: str, text: str, words:
         (("--sed", "http://127.0.0.1:9/"), ("--seed",)),
     ],
 )
-def test_mistakes_on_the_command_line(crawl: CrawlFactory, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
-    mistaken = crawl()
-    assert_user_error(mistaken.command("run", "--conf", str(mistaken.conf), *arguments), *words)
+def test_errors_on_the_command_line(crawl: CrawlFactory, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    running = crawl()
+    assert_user_error(running.command("run", "--conf", str(running.conf), *arguments), *words)
 
 
 def test_a_seed_that_no_downloader_serves_is_refused(crawl: CrawlFactory) -> None:
-    mistaken = crawl()
-    mistaken.run("gopher://127.0.0.1/")
-    ((state, reason),) = mistaken.states().values()
+    running = crawl()
+    running.run("gopher://127.0.0.1/")
+    ((state, reason),) = running.states().values()
     assert (state, reason) == ("refused", "scheme")
 
 
@@ -72,8 +72,8 @@ def test_a_configuration_folder_that_is_not_there(crawl: CrawlFactory, tmp_path:
 
 @pytest.mark.parametrize("command", ["status", "urls", "show", "explain", "verify"])
 def test_reading_where_nothing_was_crawled(crawl: CrawlFactory, command: str) -> None:
-    mistaken = crawl()
+    running = crawl()
     url = ("http://127.0.0.1:9/",) if command in ("show", "explain") else ()
-    finished = mistaken.command(command, "--conf", str(mistaken.conf), *url)
+    finished = running.command(command, "--conf", str(running.conf), *url)
     assert finished.code == 2, finished.text + finished.err
     assert len(finished.err.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Plugins as strangers write them: a resolver and three downloaders, of which one is careless and one raises.
+"""Third-party plugins: a resolver and three downloaders, of which one is careless and one raises.
 
 The tests install this file as a package with an entry point, and drop it into `plugins/`.
 """
@@ -18,10 +18,10 @@ __all__ = ["CarelessDownloader", "PlainDownloader", "RaisingDownloader", "TableR
 
 
 class TableResolver:
-    """Knows every name under `stranger.test`."""
+    """Knows every name under `third-party.test`."""
 
     def resolve(self, host: str) -> Resolution:
-        if host.endswith("stranger.test"):
+        if host.endswith("third-party.test"):
             return Resolution(("127.0.0.1",), 60)
         raise ResolutionFailure(Reason.DNS_NO_NAME)
 
@@ -36,7 +36,7 @@ class PlainDownloader:
 
     def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._patience = conf.TimeoutTotal
+        self._timeout = conf.TimeoutTotal
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
@@ -56,10 +56,10 @@ class PlainDownloader:
 
     async def _fetch(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 result = await self._exchange(request)
-        except OSError as problem:
-            result = DownloadResult(failure=DownloadFailure.CONNECT, detail=str(problem))
+        except OSError as error:
+            result = DownloadResult(failure=DownloadFailure.CONNECT, detail=str(error))
         except asyncio.CancelledError:
             result = DownloadResult(failure=DownloadFailure.CANCELLED)
         done(result)
@@ -67,7 +67,7 @@ class PlainDownloader:
     async def _exchange(self, request: DownloadRequest) -> DownloadResult:
         reader, writer = await asyncio.open_connection(self.server_of(request), request.port)
         authority, _, target = request.url.partition("://")[2].partition("/")
-        lines = [f"GET /{target} HTTP/1.0", f"Host: {authority}", "Connection: close", "X-Stranger: plain"]
+        lines = [f"GET /{target} HTTP/1.0", f"Host: {authority}", "Connection: close", "X-Plugin: plain"]
         lines += [f"{name}: {value}" for name, value in request.headers]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
@@ -79,7 +79,7 @@ class PlainDownloader:
 
 
 class CarelessDownloader(PlainDownloader):
-    """Goes where it likes instead of to the pinned address."""
+    """Connects to another address than the pinned one."""
 
     def server_of(self, request: DownloadRequest) -> str:
         return request.address.replace("127.0.0.2", "127.0.0.1")
