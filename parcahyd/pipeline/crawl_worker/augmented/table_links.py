@@ -1,7 +1,6 @@
 """Reads tables of links: the targets of each page's links, before the page arrives.
 
-Nothing here changes the visit, so that a bundle can be read in a thread. Tested in
-tests/pipeline/crawl_worker/augmented/test_table_requests.py.
+Nothing here changes the visit, so that a bundle can be read in a thread.
 """
 
 from __future__ import annotations
