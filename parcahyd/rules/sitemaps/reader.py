@@ -170,9 +170,9 @@ def _find_root(data: bytes) -> tuple[int, str]:
     fault = "it has no root: its first element is an item" if root else ""
     if root is None:
         root = _ROOT.search(data, start)
-        if root is None or root[1] or spelt(root[2].decode("ascii")) not in ROOTS:
+        if root is None or root[1] or spelt(root[2]) not in ROOTS:
             return -1, "its first element is none of a sitemap or feed"
-    elif spelt(root[1].decode("ascii")) not in ROOTS:
+    elif spelt(root[1]) not in ROOTS:
         return -1, "its first element is none of a sitemap or feed"
     if root.start() > start:
         has_type = data[start : start + 9].lower() == b"<!doctype"
@@ -184,113 +184,128 @@ class _TagReader:
     """Goes through a document from tag to tag, and notes the first thing that is wrong with it."""
 
     def __init__(self, data: bytes, fault: str, was_cut: bool) -> None:
-        self.parser = SitemapParser()
+        self.parser = SitemapParser(self._plain)
         self.failure = fault
         self._data = data
         self._was_cut = was_cut
         self._open: list[bytes] = []
         """The names of the elements that are open."""
         self._has_begun = False
+        self._token: re.Match[bytes] | None = None
+        """The match that is being read."""
 
     def read(self, root: int) -> None:
-        data, parser = self._data, self.parser
-        position, end = root, len(data)
-        while position < end and not parser.is_full:
-            token = _TOKEN.match(data, position)
-            if token is None:  # never so: every part may be empty, and not all are
-                return
-            text, leaf, content, slash, name, rest, close, section, stray = token.groups()
-            if text and not text.isspace():
-                self._text(text, position)
-            at, position = position, token.end()
-            if leaf is not None:
-                self._leaf(leaf, content, at)
-            elif name is not None:
-                self._tag(name, rest, slash, close, at)
-            elif section is not None:
-                position = self._section(position, section != b"!--")
-            elif stray is not None:
-                self._note(at, "a < begins no tag")
-        if not parser.is_full:
+        """Reads from the root's start tag on."""
+        position, end = root, len(self._data)
+        while position < end and not self.parser.is_full:
+            position = self._read_to_section(position)
+        if not self.parser.is_full:
             self._end()
 
-    def _text(self, text: bytes, at: int) -> None:
+    def _read_to_section(self, start: int) -> int:
+        """Reads up to the end of the next comment or CDATA section, and returns that position; without one, reads the rest.
+
+        Each match begins where the previous one ended, because the pattern takes any text and any `<`.
+        """
+        parser = self.parser
+        for token in _TOKEN.finditer(self._data, start):
+            self._token = token
+            text, leaf, content, slash, name, rest, close, section, stray = token.groups()
+            if text and not text.isspace():
+                self._text(text)
+            if leaf is not None:
+                if not self._open:
+                    self._outside()
+                parser.leaf(leaf, content)
+            elif name is not None:
+                self._tag(name, rest, slash, close)
+            elif section is not None:
+                return self._section(token.end(), section != b"!--")
+            elif stray is not None:
+                self._note("a < begins no tag")
+            if parser.is_full:
+                break
+        return len(self._data)
+
+    def _text(self, text: bytes) -> None:
         if not self._open:
-            self._note(at, "text stands outside of the root")
-        plain = self._plain(text, at)
+            self._note("text stands outside of the root")
+        plain = self._plain(text)
         if plain and not plain.isspace():
             self.parser.text(plain)
 
-    def _leaf(self, name: bytes, content: bytes, at: int) -> None:
-        if not self._open:
-            self._outside(at)
-        self.parser.leaf(name.decode("ascii"), self._plain(content, at))
-
-    def _tag(self, name: bytes, rest: bytes, slash: bytes, close: bytes, at: int) -> None:
+    def _tag(self, name: bytes, rest: bytes, slash: bytes, close: bytes) -> None:
         if not close:
-            self._note(at, "a tag does not end")
-        tag = name.decode("ascii")
+            self._note("a tag does not end")
         is_empty = rest.endswith(b"/")
         if slash:
             if not self._open or self._open.pop() != name:
-                self._note(at, f"the end tag of {tag} ends nothing")
+                self._note(f"the end tag of {name.decode('ascii')} ends nothing")
         else:
             if not self._open:
-                self._outside(at)
+                self._outside()
             if not is_empty:
                 self._open.append(name)
-            self.parser.start_tag(tag, self._attributes(rest, at) if rest and rest != b"/" else ())
+            self.parser.start_tag(name, self._attributes(rest) if rest and rest != b"/" else ())
         if slash or is_empty:
-            self.parser.end_tag(tag)
+            self.parser.end_tag(name)
 
-    def _outside(self, at: int) -> None:
+    def _outside(self) -> None:
         if self._has_begun:
-            self._note(at, "there is more than one root")
+            self._note("there is more than one root")
         self._has_begun = True
 
     def _section(self, position: int, is_cdata: bool) -> int:
-        """Takes the CDATA section or passes over the comment that begins here; gives the place behind it."""
+        """Takes the CDATA section or skips the comment that begins at `position`; returns the position behind it."""
         close = self._data.find(b"]]>" if is_cdata else b"-->", position)
         if close < 0:
             close = len(self._data)
-            self._note(position, "a CDATA section does not end" if is_cdata else "a comment does not end")
+            self._note("a CDATA section does not end" if is_cdata else "a comment does not end", position)
         if is_cdata:
             plain = _decoded(self._data[position : min(close, position + _LONGEST_TEXT)])
             if plain and not plain.isspace():
                 self.parser.text(plain)
         elif not self.failure and self._data.find(b"--", position, close) >= 0:
-            self._note(position, "a comment holds two hyphens")
+            self._note("a comment holds two hyphens", position)
         return close + 3
 
-    def _attributes(self, rest: bytes, at: int) -> list[str]:
+    def _attributes(self, rest: bytes) -> list[str]:
         """Names and values by turns."""
         if not self.failure and not _SOUND_ATTRIBUTES.fullmatch(rest):
-            self._note(at, "the attributes of a tag are not well-formed")
+            self._note("the attributes of a tag are not well-formed")
         pairs: list[str] = []
         for name, double, single, bare in _ATTRIBUTE.findall(_decoded(rest))[:_MAX_ATTRIBUTES]:
-            pairs += (name, self._resolved(double or single or bare, at))
+            value = double or single or bare
+            pairs += (name, self._resolved(value) if "&" in value else value)
         return pairs
 
-    def _plain(self, raw: bytes, at: int) -> str:
-        return self._resolved(_decoded(raw), at)
+    def _plain(self, raw: bytes) -> str:
+        """The text that bytes of the file stand for; an ampersand that begins no reference is noted."""
+        text = _decoded(raw)
+        return self._resolved(text) if "&" in text else text
 
-    def _resolved(self, text: str, at: int) -> str:
-        if "&" not in text:
-            return text
-        if not self.failure and len(_SOUND_REFERENCE.findall(text)) < text.count("&"):
-            self._note(at, "an ampersand begins no reference")
+    def _resolved(self, text: str) -> str:
+        ampersands = text.count("&")
+        if text.count("&amp;") == ampersands:
+            return text.replace("&amp;", "&")
+        if not self.failure and len(_SOUND_REFERENCE.findall(text)) < ampersands:
+            self._note("an ampersand begins no reference")
         return _REFERENCE.sub(_character, text)
 
     def _end(self) -> None:
         self.parser.finish()
         if self._open and not self._was_cut:
-            self._note(len(self._data), f"{self._open[-1].decode('ascii')} is not closed")
+            self._note(f"{self._open[-1].decode('ascii')} is not closed", len(self._data))
         if not self.failure and not _is_text(self._data):
             self.failure = "it is not well-formed: it holds bytes that are no text"
 
-    def _note(self, at: int, what: str) -> None:
-        is_end = self._was_cut and at >= len(self._data) - _LONGEST_TEXT  # What was cut ends anywhere.
-        if not self.failure and not is_end:
+    def _note(self, what: str, at: int | None = None) -> None:
+        """Notes what is wrong at a position, by default that of the token, unless something was noted before."""
+        if self.failure:
+            return
+        if at is None:
+            at = self._token.start() if self._token is not None else 0
+        if not self._was_cut or at < len(self._data) - _LONGEST_TEXT:  # What was cut ends anywhere.
             self.failure = f"it is not well-formed in line {self._data.count(10, 0, at) + 1}: {what}"
 
 

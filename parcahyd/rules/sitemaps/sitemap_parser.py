@@ -11,7 +11,7 @@ Real files are often not balanced. A tag that can only belong elsewhere ends wha
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from ada_url import join_url
@@ -87,9 +87,9 @@ _SPELLINGS = {
 _EXTENSIONS = frozenset(("image", "video", "news", "mobile", "media", "content", "itunes", "pagemap"))
 
 
-def spelt(name: str) -> str:
+def spelt(name: bytes) -> str:
     """An element's name in its usual spelling, never empty; without a prefix, unless that is an extension's."""
-    prefix, _, local = name.lower().rpartition(":")
+    prefix, _, local = name.decode("ascii").lower().rpartition(":")
     local = local.replace("-", "").replace("_", "")
     local = _SPELLINGS.get(local, local) or "?"
     return f"{prefix}:{local}" if prefix in _EXTENSIONS else local
@@ -105,6 +105,7 @@ class SitemapParser:
         "_apart",
         "_apart_depth",
         "_base",
+        "_decode",
         "_field",
         "_fields",
         "_hrefs",
@@ -124,8 +125,9 @@ class SitemapParser:
         "too_long",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, decode: Callable[[bytes], str] = bytes.decode) -> None:
         self.kind = Kind.NONE
+        self._decode = decode
         self.pages: dict[str, float | None] = {}
         """By location, in document order: when it changed, as the file says."""
         self.alternates: dict[str, float | None] = {}
@@ -135,7 +137,7 @@ class SitemapParser:
         self.is_full = False
         """There are more locations than are used; the rest need not be read."""
         self._parts: list[str] = []
-        self._spelt: dict[str, str] = {}
+        self._spelt: dict[bytes, str] = {}
         self._outer: dict[str, int] = {}
         self._meanings: dict[str, int] = {}
         self._apart = ""
@@ -148,7 +150,7 @@ class SitemapParser:
         self._fields: dict[int, str] = {}
         self._hrefs: list[str] = []
 
-    def start_tag(self, name: str, attributes: Sequence[str]) -> None:
+    def start_tag(self, name: bytes, attributes: Sequence[str]) -> None:
         """A start tag, with names and values of its attributes by turns."""
         local = self._spelt.get(name) or self._learn(name)
         self._mend_before(local)
@@ -178,7 +180,7 @@ class SitemapParser:
     def text(self, text: str) -> None:
         self._parts.append(text)
 
-    def end_tag(self, name: str) -> None:
+    def end_tag(self, name: bytes) -> None:
         local = self._spelt.get(name) or self._learn(name)
         if local == self._field:
             self._end_field()
@@ -199,21 +201,27 @@ class SitemapParser:
             self._end_item()
         self._parts.clear()
 
-    def leaf(self, name: str, text: str) -> None:
-        """A start tag without attributes, its text, and its end tag: most of what a file consists of."""
+    def leaf(self, name: bytes, raw: bytes) -> None:
+        """A start tag without attributes, its text, and its end tag: most of what a file consists of.
+
+        The text is decoded only where it counts, or where a reference in it may be wrong.
+        """
         local = self._spelt.get(name) or self._learn(name)
-        if self._item and not self._field and not self._apart and self._outer.get(local, 0) < _PAGE:
+        if self._item and not self._field and not self._apart:
             meaning = self._meanings.get(local, _APART)
             if meaning < _GUID:
                 self._parts.clear()
-                text = text.strip()
+                text = self._decode(raw).strip()
                 if text:
                     self._fields.setdefault(meaning, text)
                 return
-            if meaning in (_THROUGH, _APART):
+            if meaning == _THROUGH or (meaning == _APART and self._outer.get(local, 0) < _PAGE):
                 self._parts.clear()
+                if b"&" in raw:
+                    self._decode(raw)
                 return
         self.start_tag(name, ())
+        text = self._decode(raw)
         if text:
             self._parts.append(text)
         self.end_tag(name)
@@ -307,7 +315,7 @@ class SitemapParser:
         elif self._field and local in self._meanings:
             self._end_field()
 
-    def _learn(self, name: str) -> str:
+    def _learn(self, name: bytes) -> str:
         known = spelt(name)
         if len(self._spelt) < _MAX_NAMES:
             self._spelt[name] = known
