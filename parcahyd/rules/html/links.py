@@ -148,22 +148,23 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
 _META_UTF8 = re.compile(
     rb"""<meta\s+(?:charset\s*=\s*["']?utf-8["'\s/>]"""
-    rb"""|http-equiv\s*=\s*["']?content-type["']?\s+content\s*=\s*["'][^"'<>]*;\s*charset\s*=\s*utf-8\s*["'])""",
-    re.IGNORECASE,
+    rb"""|http-equiv\s*=\s*["']?content-type["']?\s+content\s*=\s*["'][^"'<>]*;\s*charset\s*=\s*utf-8\s*["'])"""
 )
+"""For text in lower case: `re` finds a literal beginning several times quicker than one in any case."""
 _PRESCANNED = 1024
+_UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 
 
 def declares_utf8(body: bytes, header_charset: str) -> bool:
     """Whether the page is in UTF-8 by its header, or by a `meta` in the part of it that browsers look at first."""
-    start = body[:_PRESCANNED]
-    if start[:2] in (b"\xfe\xff", b"\xff\xfe"):
+    if body.startswith(_UTF_16_MARKS):
         return False
     if header_charset:
         return header_charset.lower() in ("utf-8", "utf8")
+    start = body[:_PRESCANNED].lower()
     found = _META_UTF8.search(start)
     # Only the first declaration counts, and none within a comment.
-    return found is not None and b"<!--" not in start[: found.start()] and start.lower().find(b"charset") >= found.start()
+    return found is not None and start.find(b"<!--", 0, found.start()) < 0 and start.find(b"charset") >= found.start()
 
 
 # --- by the tag reader --------------------------------------------------------------------------------------------------
