@@ -1,4 +1,4 @@
-"""How often a page changes, as far as its checks tell.
+"""How often a page changes, estimated from its checks.
 
 Changes are taken for a Poisson process (Cho and Garcia-Molina, "Estimating frequency of change", 2003). A check does not count
 changes: it says whether there was at least one since the last check, after intervals of every length. What is known about
@@ -10,7 +10,7 @@ Beside that stands the suspicion that the page is restless: other bytes at every
 gamma distribution around a sensible guess has no room for that, and a crawl that took such a page for one that could be
 followed would waste its visits on it. It stays a suspicion, because to give up a page wrongly costs more than a few visits.
 
-Old checks fade: a page that becomes lively or falls asleep is believed after some ten checks, not after as many as it ever had.
+Old checks fade: a page that begins or stops to change is noticed after some ten checks, however many it had before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 __all__ = ["ChangeRate"]
 
 _FADES_TO = 0.95
-"""What remains of old checks after one that tells as much as a change that was counted: about twenty are remembered."""
+"""The part of old checks that remains after one that is worth as much as a counted change: about twenty are remembered."""
 
 _LEAST_WEIGHT, _MOST_WEIGHT = 1.0, 1e3
 _LEAST_SPAN, _MOST_SPAN = 1e-3, 1e12
@@ -30,7 +30,7 @@ _QUIET_ALL_THE_SAME = 0.02
 """How often a restless page gives the same bytes twice."""
 
 _NO_TIME = 1e-9
-"""Seconds between two checks that tell nothing, and of which numbers are too small to be divided by."""
+"""Seconds between two checks below which the second says nothing, and of which numbers are too small to be divided by."""
 _CERTAIN = 50.0
 _GONE_THROUGH = 50
 """Checks of a summary: more would have faded."""
@@ -107,7 +107,7 @@ class ChangeRate(NamedTuple):
         return ChangeRate.of(sharper, sharper / mean, restless / (restless - (1 - restless) * none))
 
     def _faded(self, seconds: float) -> ChangeRate:
-        """With less confidence and the same mean, in the measure in which the check to come tells something.
+        """With less confidence and the same mean, in the measure in which the next check adds knowledge.
 
         That is its Fisher information about the rate's logarithm: little if it comes so soon that a change is unlikely, or so
         late that one is certain.

@@ -12,9 +12,9 @@ Once it is trusted, a page whose `lastmod` is later than our copy is due at once
 fetched until RevisitMax is over. All fetches go on testing it, so trust that is no longer deserved is lost. Old observations
 fade: a site may change its ways.
 
-`lastmod` comes from `rules.sitemaps.dates`, where a date without a time is its first moment in UTC. A moment that is a midnight
-is therefore taken for a whole day somewhere on earth, and compared only outside that day. Dates of feeds should not be
-observed: those of RSS tell when a page was published.
+`lastmod` comes from `rules.sitemaps.dates`, where a date without a time is its first second in UTC. A midnight is
+therefore taken for a whole day somewhere on earth, and compared only outside that day. Dates of feeds should not be
+observed: those of RSS say when a page was published.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["LastmodTrust", "Said", "said"]
+__all__ = ["Comparison", "LastmodTrust", "compare"]
 
 _DAY = 86_400.0
 _ZONES_BEHIND = 12 * 3600.0
@@ -35,7 +35,7 @@ _LATELY = 0.1  # of the time between two fetches: what changed since a sitemap w
 _MEMORY = 127  # observations before all counts are halved; each count then fits into seven bits
 
 
-class Said(Enum):
+class Comparison(Enum):
     """What a `lastmod` says about a copy of ours."""
 
     LATER = "the page changed after our copy was made"
@@ -43,16 +43,16 @@ class Said(Enum):
     NOTHING = "it is missing, in the future, or too coarse"
 
 
-def said(lastmod: float | None, copied: float, now: float) -> Said:
+def compare(lastmod: float | None, copied: float, now: float) -> Comparison:
     """Compares a `lastmod`, read at `now`, with a copy that was asked for at `copied`; all in seconds since the epoch."""
     if lastmod is None or lastmod > now + _ZONES_AHEAD:
-        return Said.NOTHING
+        return Comparison.NOTHING
     first, last = lastmod - _CLOCKS_DIFFER, lastmod + _CLOCKS_DIFFER
     if lastmod % _DAY == 0.0:
         first, last = lastmod - _ZONES_AHEAD, lastmod + _DAY + _ZONES_BEHIND
     if last <= copied:
-        return Said.OLDER
-    return Said.LATER if first > copied else Said.NOTHING
+        return Comparison.OLDER
+    return Comparison.LATER if first > copied else Comparison.NOTHING
 
 
 class LastmodTrust(NamedTuple):
@@ -64,7 +64,7 @@ class LastmodTrust(NamedTuple):
 
     @property
     def is_trusted(self) -> bool:
-        """It has foretold changes, hardly missed one, and does not cry wolf more often than not."""
+        """It has foretold changes, hardly missed one, and at most half of its announcements were false alarms."""
         return self.foretold >= max(_ENOUGH, _PER_MISS * self.missed, self.false_alarms)
 
     def observe(
@@ -74,12 +74,12 @@ class LastmodTrust(NamedTuple):
 
         `read` is when the sitemap was read; None: just before.
         """
-        verdict = said(lastmod, copied, now)
-        if verdict is Said.NOTHING or (verdict is Said.OLDER and not changed):
+        verdict = compare(lastmod, copied, now)
+        if verdict is Comparison.NOTHING or (verdict is Comparison.OLDER and not changed):
             return self
-        if verdict is Said.OLDER and read is not None and now - read > _LATELY * (now - copied):
+        if verdict is Comparison.OLDER and read is not None and now - read > _LATELY * (now - copied):
             return self
-        if verdict is Said.OLDER:
+        if verdict is Comparison.OLDER:
             return LastmodTrust(self.foretold, self.false_alarms, self.missed + 1)._faded()
         return LastmodTrust(self.foretold + changed, self.false_alarms + (not changed), self.missed)._faded()
 
@@ -88,15 +88,15 @@ class LastmodTrust(NamedTuple):
     ) -> float:
         """When a page is due that would be due at `ordinary`.
 
-        If it is spared, when its copy is `revisit_max` seconds old; if it has changed, since then, but not before its copy
-        is `revisit_min` seconds old.
+        An unchanged page is due when its copy is `revisit_max` seconds old. A changed one is due since its `lastmod`, but not
+        before its copy is `revisit_min` seconds old.
         """
         if not self.is_trusted or lastmod is None:
             return ordinary
-        verdict = said(lastmod, copied, now)
-        if verdict is Said.OLDER:
+        verdict = compare(lastmod, copied, now)
+        if verdict is Comparison.OLDER:
             return max(ordinary, copied + revisit_max)
-        return min(ordinary, max(min(lastmod, now), copied + revisit_min)) if verdict is Said.LATER else ordinary
+        return min(ordinary, max(min(lastmod, now), copied + revisit_min)) if verdict is Comparison.LATER else ordinary
 
     def encode(self) -> int:
         """All three counts as one number below 2 ** 21, for a column; 0 is a site of which nothing is known."""

@@ -81,14 +81,14 @@ class Revisits:
     def set_value(self, value: float, mean_interval: float) -> None:
         """From now on a visit must add `value`; all pages together are visited after `mean_interval`, on average.
 
-        What changes faster than that cannot be told apart for long, so the first guess is not faster either.
+        Faster rates cannot be distinguished with so few visits, so the first guess is not faster either.
         """
         self.value = value
         self.guess = ChangeRate.guess(max(self._guessed, min(mean_interval, self.longest)))
         self._first = self.first_interval(value)
 
     def first(self, now: float, key: int) -> float:
-        """When a page that was stored for the first time is due: after RevisitAfter, or later if the budget wants it so."""
+        """When a page that was stored for the first time is due: after RevisitAfter, or later where the budget is small."""
         interval = self._first * (1 - (key & 65535) * _EARLIER)
         return now + (interval if interval > self.shortest else self.shortest)
 

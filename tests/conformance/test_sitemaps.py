@@ -40,7 +40,7 @@ def test_every_file_has_its_expectation() -> None:
 def test_each_page_is_found_and_nothing_else(name: str, expected: tuple[Kind, int]) -> None:
     sitemap = read_sitemap((FILES / name).read_bytes())
     assert (sitemap.kind, len(sitemap.entries)) == expected
-    assert (sitemap.was_cut, sitemap.faults) == (False, ())
+    assert (sitemap.was_cut, sitemap.failures) == (False, ())
     for location, _ in sitemap.entries:
         assert location.startswith(("http://", "https://"))
         assert not location.endswith((".jpg", ".flv", ".mp4", ".gif", ".swf?video=123"))
@@ -52,9 +52,9 @@ def test_each_page_is_found_and_nothing_else(name: str, expected: tuple[Kind, in
 def test_the_scanner_finds_what_the_parser_finds(name: str) -> None:
     body = (FILES / name).read_bytes()
     whole, broken = read_sitemap(body), read_sitemap(body + b"<&")
-    assert broken.faults
-    assert not whole.faults
-    assert broken._replace(faults=()) == whole
+    assert broken.failures
+    assert not whole.failures
+    assert broken._replace(failures=()) == whole
 
 
 def test_a_feed_leads_to_its_pages_but_not_to_itself() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.refresh.lastmod import LastmodTrust, Said, said
+from parcahyd.refresh.lastmod import Comparison, LastmodTrust, compare
 
 DAY = 86_400.0
 NOON = 1_714_564_800.0  # 2024-05-01T12:00:00Z
@@ -20,19 +20,26 @@ MOMENTS = st.floats(6e8, 4e9)
 
 
 def test_a_time_is_compared_with_the_copy() -> None:
-    assert said(NOON + 3600, NOON, NOON + DAY) is Said.LATER
-    assert said(NOON - 3600, NOON, NOON + DAY) is Said.OLDER
-    assert said(NOON, NOON, NOON + DAY) is Said.NOTHING  # clocks differ
-    assert said(None, NOON, NOON + DAY) is Said.NOTHING
-    assert said(NOON + 9 * DAY, NOON, NOON + DAY) is Said.NOTHING  # from the future
+    assert compare(NOON + 3600, NOON, NOON + DAY) is Comparison.LATER
+    assert compare(NOON - 3600, NOON, NOON + DAY) is Comparison.OLDER
+    assert compare(NOON, NOON, NOON + DAY) is Comparison.NOTHING  # clocks differ
+    assert compare(None, NOON, NOON + DAY) is Comparison.NOTHING
+    assert compare(NOON + 9 * DAY, NOON, NOON + DAY) is Comparison.NOTHING  # from the future
 
 
 @pytest.mark.parametrize(
     ("hours", "expected"),
-    [(-15, Said.LATER), (-13, Said.NOTHING), (0, Said.NOTHING), (12, Said.NOTHING), (35, Said.NOTHING), (37, Said.OLDER)],
+    [
+        (-15, Comparison.LATER),
+        (-13, Comparison.NOTHING),
+        (0, Comparison.NOTHING),
+        (12, Comparison.NOTHING),
+        (35, Comparison.NOTHING),
+        (37, Comparison.OLDER),
+    ],
 )
-def test_a_day_says_nothing_about_a_copy_that_was_made_on_it(hours: int, expected: Said) -> None:
-    assert said(MIDNIGHT, MIDNIGHT + hours * 3600, NOON + 9 * DAY) is expected
+def test_a_day_says_nothing_about_a_copy_that_was_made_on_it(hours: int, expected: Comparison) -> None:
+    assert compare(MIDNIGHT, MIDNIGHT + hours * 3600, NOON + 9 * DAY) is expected
 
 
 def observed(trust: LastmodTrust, times: int, *, later: bool, changed: bool) -> LastmodTrust:
@@ -112,12 +119,12 @@ def test_observations_keep_their_bounds_and_their_sense(
     assert sum(after) <= 127
     assert min(after) >= 0
     assert LastmodTrust.decode(after.encode()) == after
-    verdict = said(lastmod, copied, now)
-    if verdict is Said.OLDER and changed:
+    verdict = compare(lastmod, copied, now)
+    if verdict is Comparison.OLDER and changed:
         assert trust.is_trusted or not after.is_trusted
-    if verdict is Said.LATER and changed and sum(trust) < 127:
+    if verdict is Comparison.LATER and changed and sum(trust) < 127:
         assert after.is_trusted or not trust.is_trusted
-    if verdict is Said.NOTHING:
+    if verdict is Comparison.NOTHING:
         assert after is trust
 
 

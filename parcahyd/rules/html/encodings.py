@@ -78,7 +78,7 @@ def decode(data: bytes, charset: str = "") -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        # What was cut may end within a character.
+        # A text that was cut may end within a character.
         whole = error.start if error.start > len(data) - 4 and error.reason == "unexpected end of data" else -1
     return data[:whole].decode("utf-8") if whole >= 0 else data.decode("cp1252", "replace")
 
@@ -88,9 +88,8 @@ def decode(data: bytes, charset: str = "") -> str:
 # windows-1252 asks for `?q=%E9`. The path is in UTF-8 everywhere. What the encoding lacks becomes a character reference,
 # `%26%238364%3B`. Only schemes that browsers know (`http`, `https`, `ftp`, `file`) are treated so, and UTF-16 counts as UTF-8.
 #
-# The encoders are the Encoding Standard's decoders turned round, of several spellings the one that the standard's encoder
-# takes;
-# what Python calls `big5` or `shift_jis` is something else.
+# The encoders are the inverse of the Encoding Standard's decoders; of several spellings, the one that the standard's encoder
+# writes. Python's `big5` and `shift_jis` are other encodings.
 
 
 _ENCODED_AS_UTF8 = frozenset(("", "utf-8", "utf-16le", "utf-16be", "replacement"))

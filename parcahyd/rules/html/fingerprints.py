@@ -12,7 +12,7 @@ heavy-tailed (P(|w| > x) is about 1/x), so that a few kinds decide a bit, and ot
 about as many, in proportion, as the samples that change; with the equal weights of SimHash they go by the square root of that,
 and one sample in twenty turns one bit in ten. The sums are those of integers with 64 lanes: one addition for 64 weights.
 
-What it cannot tell apart are short pages of one template in which little but a name differs. Short pages also have few samples,
+It cannot distinguish short pages of one template in which little but a name differs. Short pages also have few samples,
 so that one changed sentence can move them beyond `WITHIN`.
 
 Nothing depends on process, machine or version of Python. Changing anything here changes every fingerprint: old and new ones are
@@ -45,10 +45,8 @@ __all__ = [
 # --- The document fingerprint DF: a small number that finds documents which are probably equal --------------------------
 # Two documents with different DF are different. Two different documents have one DF with a probability of 2^-64 per pair: the
 # paper's statement P23 gives (1/256)^16 for a 64-bit fingerprint, which takes each of its 16 hexadecimal digits for a byte; it
-# is
-# (1/16)^16. Among the paper's 16,544 files any collision has a probability of 7.4e-12, among a thousand million documents
-# 0.027.
-# Therefore DF only finds the candidate, and SHA-256 confirms before two URLs share a document.
+# is (1/16)^16. Among the paper's 16,544 files any collision has a probability of 7.4e-12, among a thousand million documents
+# 0.027. Therefore DF only finds the candidate, and SHA-256 confirms before two URLs share a document.
 
 
 class Fingerprint(NamedTuple):

@@ -2,6 +2,8 @@
 
 A tag comes from a tree or from the tag reader; both have a name and attributes. Pages may be hostile, so the number of
 references and the length of each are bounded.
+
+Tested in tests/rules/html/test_known_tags.py and tests/rules/html/test_links.py.
 """
 
 from __future__ import annotations

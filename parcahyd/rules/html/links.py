@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 MAX_PARSED = 8 * 1024 * 1024
-"""Bytes of a document in which links are looked for; its tree may take some fifty times as many for a moment."""
+"""Bytes of a document in which links are looked for; its tree may take some fifty times as many while it is read."""
 
 
 class PageLinks:

@@ -1,8 +1,8 @@
-"""The title and the language of an HTML document, by a look at its first bytes: no tree, a few microseconds.
+"""The title and the language of an HTML document, read from its first bytes in a few microseconds, without a tree.
 
 The title is the first `title` that does not stand in a comment, a script or a drawing (`svg`). The language is that
-of the `html` tag, else of `<meta http-equiv=content-language>` before the title. Whoever needs more builds the tree
-(`parcahyd.formats`). Only the first 16 KiB are looked at, and no input raises.
+of the `html` tag, else of `<meta http-equiv=content-language>` before the title. For more, `parcahyd.formats` builds
+the tree. Only the first 16 KiB are read, and no input raises.
 """
 
 from __future__ import annotations
@@ -157,8 +157,7 @@ def language_tag(text: str) -> str:
 
 
 # --- A document's title as a browser's `document.title`: the text of the first `title` element, without superfluous white
-# space.
-# It reads the whole document: `title_and_language` asks it about the few titles that it cannot read itself.
+# space. It reads the whole document: `title_and_language` uses it for the few titles that it cannot read itself.
 
 
 _BLANKS = re.compile(r"[\t\n\f\r ]++")

@@ -56,7 +56,7 @@ def read_xml_links(body: bytes, header_charset: str) -> PageLinks:
 
 
 def xml_text(body: bytes, header_charset: str) -> tuple[str, str] | None:
-    """The document as text, and its encoding's name in lower case; None where nobody can decode it."""
+    """The document as text, and its encoding's name in lower case; None where it cannot be decoded."""
     body = body[:MAX_PARSED]
     charset = _charset(body, header_charset)
     if charset == "utf-8":

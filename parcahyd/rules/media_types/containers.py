@@ -1,6 +1,8 @@
 """What a container holds: office documents, books and programs are ZIP or OLE archives with known parts.
 
 Only names are looked at, a bounded number of them, and nothing is unpacked. No input raises.
+
+Tested in tests/rules/media_types/test_media_type.py.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ __all__ = [
 
 ZIP = "application/zip"
 OLE = "application/x-ole-storage"
-"""Containers, of which the content tells more."""
+"""Containers: their content decides about the type."""
 
 _LOOKED_AT = 200
 _OOXML = "application/vnd.openxmlformats-officedocument."
@@ -54,10 +56,10 @@ _STREAMS = {
 
 def zip_kind(body: bytes) -> str:
     """The media type of a ZIP archive: the document that it is, or ZIP for any other."""
-    told = _MIMETYPE(body[:256])
-    if told is not None:
-        size = int.from_bytes(told[1], "little")  # 0 where it was not known yet when this was written
-        return told[2][: size or None].decode("ascii")
+    declared = _MIMETYPE(body[:256])
+    if declared is not None:
+        size = int.from_bytes(declared[1], "little")  # 0 where it was not known yet when this was written
+        return declared[2][: size or None].decode("ascii")
     names = [entry.name for entry in islice(entries(body), _LOOKED_AT)]
     if "[Content_Types].xml" in names:
         for name in names:

@@ -10,7 +10,7 @@ exceptions, all of which are about content that cannot be what was declared:
   does is of that one;
 - a container (ZIP, OLE2) is the office document, book or program that it holds, and XML is what its root element says.
 
-`text/plain` is never raised to HTML or XML: what its author wants shown as text has no links.
+`text/plain` is never raised to HTML or XML: a document that is to be shown as text has no links.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long to leave somebody alone: what a server asks for in Retry-After, and waits that grow with every failure."""
+"""How long to wait before the next try: what a server asks for in Retry-After, and waits that grow with every failure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,6}+)?").fullmatch
 _LONGEST_HEADER = 100
 
 # By reason: the first wait in multiples of RetryDelay, and by how much every further one is longer. What passes by itself is
-# tried again soon; what somebody has to repair, such as a certificate or a name, much later.
+# tried again soon; what its operator has to repair, such as a certificate or a name, much later.
 _PLANS: dict[Reason, tuple[float, float]] = {
     Reason.RESET: (1, 2),
     Reason.TRUNCATED: (1, 2),
@@ -59,8 +59,8 @@ def retry_after(header: str, now: float) -> float | None:
     if _SECONDS(text):
         return float(text)
     try:
-        moment = parsedate_to_datetime(text)
-        at = (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()  # HTTP's dates are in UTC
+        date = parsedate_to_datetime(text)
+        at = (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()  # HTTP's dates are in UTC
     except (ValueError, TypeError, OverflowError):
         return None
     return max(0.0, at - now)
@@ -83,7 +83,7 @@ def spread(seconds: float, *marks: int) -> float:
     return seconds * (1.0 + _SPREAD * int.from_bytes(digest, "big") / 65536)
 
 
-# --- What becomes of a URL whose request gave no document, as one table; when it is tried again, `backoff` says ---------
+# --- What happens to a URL whose request gave no document; `wait_for_try` says when it is tried again -------------------
 # | outcome | reason | what happens |
 # |---|---|---|
 # | 404, 410 | missing | gone |
@@ -91,7 +91,7 @@ def spread(seconds: float, *marks: int) -> float:
 # | 408, 425, 429, 5xx | http-error | tried again |
 # | no final status of HTTP, 206 without being asked | protocol | tried again |
 # | no connection, no answer in time | connect, timeout | tried again, after the host is resolved again |
-# | other faults of the transfer | of the same name | tried again |
+# | other failures of the transfer | of the same name | tried again |
 # | larger than MaxBytes | size | refused |
 
 

@@ -1,4 +1,4 @@
-"""How close together requests may come: one gate per host and one per address (architecture, *Delay*), and a host's pace."""
+"""The distance between requests: one limit per host and one per address (architecture, *Delay*), and the pace of a host."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class RateLimit:
         return inf if self.under_way >= self.connections else self.next_at
 
     def enter(self, now: float) -> None:
-        """A request starts. The caller has seen that the gate is open."""
+        """Counts a request that starts. The caller has checked `opens_at`."""
         self.under_way += 1
         if self.connections > 1:
             self.next_at = now + self.delay
 
     def leave(self, now: float) -> None:
-        """A request has ended."""
+        """Counts a request that has ended."""
         self.under_way -= 1
         if self.connections == 1:
             self.next_at = now + self.delay
 
     def hold(self, until: float) -> None:
-        """Nobody passes before then."""
+        """No request starts before `until`."""
         self.next_at = max(self.next_at, until)
 
     def set_delay(self, delay: float) -> None:
@@ -48,14 +48,14 @@ class RateLimit:
         self.delay = delay
 
     def narrow(self, delay: float, connections: int) -> None:
-        """Somebody else passes here as well: the longer delay and the fewer connections count from now on."""
+        """Another visit shares this limit: from now on the longer delay and the fewer connections count."""
         self.connections = min(self.connections, connections)
         if delay > self.delay:
             self.set_delay(delay)
 
 
 _NEWEST = 0.3
-"""What the last answer counts for in the mean of all; the rest fades away."""
+"""The weight of the last answer in the mean; earlier answers fade."""
 
 
 class Pace:
@@ -77,12 +77,12 @@ class Pace:
         """Whether the delay follows the time of answers."""
 
     def ask_for(self, delay: float) -> None:
-        """robots.txt asks for a delay: never less than what is configured."""
+        """Takes the delay that robots.txt asks for; it never shortens the configured one."""
         self._least = max(self._least, delay)
         self.delay = max(self.delay, self._least)
         self.follows = self._least > 0.0 and self._factor > 0.0
 
     def answered(self, seconds: float) -> None:
-        """An answer took so long."""
+        """Takes the time of an answer into the mean."""
         self._mean = seconds if not self._mean else self._mean + _NEWEST * (seconds - self._mean)
         self.delay = max(self._least, min(self._longest, self._factor * self._mean))

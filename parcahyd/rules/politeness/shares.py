@@ -7,13 +7,13 @@ __all__ = ["Shares"]
 _HALF = 1800.0
 """Seconds: what was asked in this half hour and in the one before counts."""
 _TOO_FEW = 1000
-"""Requests: before so many were made, nobody can have had more than a share of them."""
+"""Requests: with fewer in all, no host counts as having exceeded its share."""
 _TWICE = 2.0
 _KEPT = 100_000
 
 
 class Shares:
-    """Counts requests by host. A share is `host_share` of all, and never less than twice what everybody would have alike."""
+    """Counts requests by host. A share is `host_share` of all, and never less than twice an equal part."""
 
     __slots__ = ("_before", "_host_share", "_now", "_since", "_total")
 
@@ -33,7 +33,7 @@ class Shares:
         self._total += requests
 
     def is_exceeded_by(self, host: str) -> bool:
-        """Whether the host had more than its share, so that others come first."""
+        """Whether the host had more than its share, so that other hosts come first."""
         if not self._host_share or self._total < _TOO_FEW:
             return False
         hosts = max(len(self._now), len(self._before), 1)

@@ -3,8 +3,8 @@
 One rule decides what is stored and what is sent. A validator goes back as it came or not at all, because a changed one would
 not be the server's any more. It is accepted when it is safe in a request: printable ASCII, bounded, without quotation marks in
 odd places. That is wider than RFC 9110, section 8.8.3: real servers send entity tags without quotes and with spaces, and they
-understand them when they come back. It is narrower in that bytes beyond ASCII are refused, since nobody can say how a client, a
-proxy and a server each decode them. `*` is refused: as If-None-Match it means every version (section 13.1.2).
+understand them when they come back. It is narrower in that bytes beyond ASCII are refused, since a client, a
+proxy and a server may each decode them differently. `*` is refused: as If-None-Match it means every version (section 13.1.2).
 """
 
 from __future__ import annotations
@@ -26,6 +26,6 @@ def validator(value: str) -> str:
 
 
 def conditional_headers(etag: str, modified: str) -> tuple[tuple[str, str], ...]:
-    """The headers of a request that wants a document only if it is another one than these validators stand for."""
+    """The headers of a request for a document, to be answered with 304 if these validators still fit it."""
     pairs = ("If-None-Match", validator(etag)), ("If-Modified-Since", validator(modified))
     return tuple(pair for pair in pairs if pair[1])

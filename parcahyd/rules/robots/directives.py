@@ -9,8 +9,8 @@
 | `unavailable_after: DATE` | `noindex` from that time on; a date that cannot be read counts as none |
 | `all`, `index`, `follow` and everything else | nothing |
 
-What counts is what speaks to everybody and what names our product token, and the most restrictive wins: nothing takes back what
-another rule asks for. In a header, `NAME:` begins the rules for one agent, up to the next name or the header's end.
+Rules for all robots and rules for our product token count, and the most restrictive wins: no rule takes back what another
+asks for. In a header, `NAME:` begins the rules for one agent, up to the next name or the header's end.
 """
 
 from __future__ import annotations

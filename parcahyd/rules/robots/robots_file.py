@@ -5,7 +5,7 @@ gives every rule to every agent of its group, which lets half a megabyte of agen
 largest file is then small, a file without a rule for us costs nothing per URL, and grouping follows the RFC to the letter:
 
 - a group is ours if its agent is our product token, all of it, in any case; several such groups are one (section 2.2.1);
-- if there is none, the groups for `*` are ours; a rule before the first agent is nobody's;
+- if there is none, the groups for `*` are ours; a rule before the first agent does not count;
 - no other record parts a group (section 2.2.4), so agents around a Sitemap or Crawl-delay line belong together.
 
 The usual slips of authors are understood as protego and the big engines do: a missing colon, a misspelt Disallow.
@@ -83,7 +83,7 @@ class Robots:
         self.crawl_delay = crawl_delay
         """Seconds between two requests, where our group asks for it."""
         self.sitemaps = sitemaps
-        """As they stand in the file; they are everybody's."""
+        """As they stand in the file; they count for every agent."""
         self._rules = rules
         self._matcher = _matcher(rules) if forbidden else None
         self._prefixes = _necessary_prefixes(forbidden)
@@ -128,7 +128,7 @@ def _matcher(rules: tuple[_Rule, ...]) -> Protego:
 
 
 def _necessary_prefixes(forbidden: list[str]) -> tuple[str, ...]:
-    """With which one of these a path must begin to be forbidden; empty where that would tell nothing.
+    """With which one of these a path must begin to be forbidden; empty where that excludes no path.
 
     It saves asking protego about most URLs of most sites. A path that holds an escape is outside its reach.
     """
@@ -137,7 +137,7 @@ def _necessary_prefixes(forbidden: list[str]) -> tuple[str, ...]:
 
 
 def _applies(rule: _Rule, url: str) -> bool:
-    """Asked with the opposite verdict, because protego tells only whether something is forbidden."""
+    """Asked with the opposite verdict, because protego says only whether something is forbidden."""
     return not _matcher((_Rule(False, rule.path, ""),)).can_fetch(url, "*")
 
 
@@ -153,7 +153,7 @@ class _Group:
 
 
 class _Reader:
-    """Sorts the lines of one file into ours, everybody's, and those of no interest."""
+    """Sorts the lines of one file into those for us, those for all agents, and the rest."""
 
     def __init__(self, token: str) -> None:
         self._token = token

@@ -2,6 +2,8 @@
 
 Both are recognised by content, because names and headers of sitemaps are often wrong. Nothing is validated here: UTF-8 that is
 broken stays so, and the reader decides what that means.
+
+Tested in tests/rules/sitemaps/test_reader.py.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ _MEMBERS = "its gzip stream has many members; the rest was not read"
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _SHAPES = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"), (b"h\0t\0", "utf-16-le"), (b"\0h\0t", "utf-16-be"))
 _DECLARED = re.compile(rb"[\t\n\r ]{0,64}<\?xml[^>]{0,200}?encoding[\t\n\r ]{0,8}=[\t\n\r ]{0,8}[\"']([A-Za-z0-9._-]{1,40})")
-# Codecs that cost linear time and do nothing but decode: Python knows stranger ones by name. ASCII and Latin-1 mean
-# windows-1252, as the Encoding Standard has it.
+# Codecs that take linear time and only decode; Python has others, which compress or encode. ASCII and Latin-1 mean
+# windows-1252, as the Encoding Standard says.
 _CODEC = re.compile(
     r"iso-?8859-(?:[2-9]|1[03-6])|windows-125[0-8]|koi8-[ru]|gb2312|gbk|gb18030|big5|shift[_-]jis|euc-(?:jp|kr)|iso-2022-jp"
 )
@@ -41,7 +43,7 @@ class Plain(NamedTuple):
 
     data: bytes
     was_cut: bool
-    faults: tuple[str, ...]
+    failures: tuple[str, ...]
 
 
 def plain_utf8(body: bytes, charset: str = "") -> Plain:
@@ -51,21 +53,21 @@ def plain_utf8(body: bytes, charset: str = "") -> Plain:
     """
     opened = _inflated(body) if body.startswith(_GZIP) else _within_limit(body, ())
     if body.startswith(_GZIP) and opened.data.startswith(_GZIP):
-        return Plain(b"", opened.was_cut, (*opened.faults, _NESTED))
-    data, was_cut, faults = opened
+        return Plain(b"", opened.was_cut, (*opened.failures, _NESTED))
+    data, was_cut, failures = opened
     mark, codec = next((marked for marked in _MARKS if data.startswith(marked[0])), (b"", ""))
     data = data[len(mark) :] if mark else data
     codec = codec or _codec_of(data, charset)
     if codec == "utf-8":
-        return Plain(data, was_cut, faults)
-    recoded = _within_limit(_recoded(data, codec), faults)
+        return Plain(data, was_cut, failures)
+    recoded = _within_limit(_recoded(data, codec), failures)
     return recoded._replace(was_cut=was_cut or recoded.was_cut)
 
 
-def _within_limit(data: bytes, faults: tuple[str, ...]) -> Plain:
+def _within_limit(data: bytes, failures: tuple[str, ...]) -> Plain:
     if len(data) <= MAX_DECODED:
-        return Plain(data, False, faults)
-    return Plain(data[:MAX_DECODED], True, (*faults, _CUT))
+        return Plain(data, False, failures)
+    return Plain(data[:MAX_DECODED], True, (*failures, _CUT))
 
 
 def _inflated(body: bytes) -> Plain:

@@ -1,6 +1,6 @@
-"""The moment that a date of a sitemap or feed means: W3C dates in every precision, RFC 822 dates, and their usual slips.
+"""The timestamp of a date in a sitemap or feed: W3C dates in every precision, RFC 822 dates, and their usual misspellings.
 
-A date without a time is its first moment, and so are a month and a year; a time without a zone is taken as UTC. What no server
+A date without a time, a month and a year stand for their first second; a time without a zone is taken as UTC. What no server
 can mean is None: impossible dates, and years outside those of the Web.
 """
 
@@ -10,7 +10,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-__all__ = ["moment"]
+__all__ = ["parse_date"]
 
 _LONGEST = 64
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
@@ -30,16 +30,16 @@ _RFC_822 = re.compile(
 _BLANKS = re.compile(r"\s++")
 _MONTHS = {name: str(month) for month, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
 _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
-"""Hours that the named zones of RFC 822 are ahead of UTC; other names are UTC or tell nothing (RFC 2822, section 4.3)."""
+"""Hours that the named zones of RFC 822 are ahead of UTC; other names are UTC or unknown (RFC 2822, section 4.3)."""
 
 
-def moment(text: str) -> float | None:
+def parse_date(text: str) -> float | None:
     """Seconds since the epoch; None where the text is no date, or an absurd one."""
-    return _moment(text) if 0 < len(text) <= _LONGEST else None
+    return _parse_date(text) if 0 < len(text) <= _LONGEST else None
 
 
 @lru_cache(maxsize=4096)  # the pages of a site share many dates
-def _moment(text: str) -> float | None:
+def _parse_date(text: str) -> float | None:
     found = _W3C(text) or _W3C(text := _BLANKS.sub(" ", text).strip())
     if found:
         year, month, day, hour, minute, second, fraction, zone = found.groups()

@@ -1,6 +1,6 @@
 """Reads sitemaps and feeds: which pages a site names, and when each changed, before any of them is asked for.
 
-What a file is, its content tells: a sitemap or an index of sitemaps (sitemaps.org), a list of addresses, RSS 0.9 to 2.0, Atom;
+The content decides what a file is: a sitemap or an index of sitemaps (sitemaps.org), a list of addresses, RSS 0.9 to 2.0, Atom;
 each plain or as gzip. Not followed: images, videos and news of the extensions, enclosures and comments of feeds, and what a
 feed says about itself.
 
@@ -10,7 +10,7 @@ understood with its semicolon only: `?a=1&copy=2` is a query, not a sign. Bytes 
 means its bytes whatever their encoding. The first thing that is wrong is noted for people.
 
 Files may be hostile: bytes, tags, locations and their length are bounded, time is linear in the bytes, no entity is declared or
-fetched, and no input raises. A file that lists itself is a matter of the visit, which reads each file once.
+fetched, and no input raises. A file that lists itself does no harm, because a visit reads each file once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Sitemap(NamedTuple):
     """The sitemaps that an index names."""
     was_cut: bool
     """There is more than was read."""
-    faults: tuple[str, ...]
+    failures: tuple[str, ...]
     """What is wrong with the file, in sentences for people; a handful at most."""
 
 
@@ -58,12 +58,12 @@ def read_sitemap(body: bytes, media_type: str = "", charset: str = "") -> Sitema
     `media_type` and `charset` are what its header says. The type matters only to a text that begins with an address, which is
     no list if it came as a page or a script; the charset only where the file itself is silent.
     """
-    data, was_cut, faults = plain_utf8(body, charset)
+    data, was_cut, failures = plain_utf8(body, charset)
     if _LIST.match(data) and not _NO_LIST.fullmatch(media_type):
-        return _read_list(data, was_cut, faults)
+        return _read_list(data, was_cut, failures)
     data = data.lstrip(_BLANKS)
     within = _within_tags(data)
-    return _read_tags(within, was_cut or len(within) < len(data), faults)
+    return _read_tags(within, was_cut or len(within) < len(data), failures)
 
 
 def _within_tags(data: bytes) -> bytes:
@@ -77,13 +77,13 @@ def _within_tags(data: bytes) -> bytes:
     return data[:end]
 
 
-def _sitemap(parser: SitemapParser, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
+def _sitemap(parser: SitemapParser, was_cut: bool, failures: tuple[str, ...]) -> Sitemap:
     if parser.too_long:
-        faults = (*faults, f"{parser.too_long} of its locations are longer than {MAX_LOCATION} characters and left out")
+        failures = (*failures, f"{parser.too_long} of its locations are longer than {MAX_LOCATION} characters and left out")
     pages = parser.pages
     others = ((location, None) for location in parser.alternates if location not in pages)
     entries = list(islice(chain(pages.items(), others), MAX_ENTRIES))
-    return Sitemap(parser.kind, entries, list(parser.children.items()), was_cut or parser.is_full, faults)
+    return Sitemap(parser.kind, entries, list(parser.children.items()), was_cut or parser.is_full, failures)
 
 
 # --- lists of addresses -------------------------------------------------------------------------------------------------
@@ -97,11 +97,11 @@ _NO_LIST = re.compile(
 )
 
 
-def _read_list(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
+def _read_list(data: bytes, was_cut: bool, failures: tuple[str, ...]) -> Sitemap:
     """One address per line; anything after a tab, and lines that are no address, are left out."""
     parser = SitemapParser()
     parser.kind = Kind.TEXT
-    strange = 0
+    not_addresses = 0
     lines = _LINE.finditer(data)
     for line in islice(lines, _MAX_LINES):
         address = _ADDRESS.match(line[0])
@@ -110,9 +110,9 @@ def _read_list(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
             if parser.is_full:
                 break
         else:
-            strange += not line[0].isspace()
+            not_addresses += not line[0].isspace()
     was_cut = was_cut or next(lines, None) is not None
-    return _sitemap(parser, was_cut, (*faults, f"{strange} of its lines are no address") if strange else faults)
+    return _sitemap(parser, was_cut, (*failures, f"{not_addresses} of its lines are no address") if not_addresses else failures)
 
 
 # --- tags ---------------------------------------------------------------------------------------------------------------
@@ -148,14 +148,14 @@ _LONGEST_TEXT = 1 << 14
 _MAX_ATTRIBUTES = 64
 
 
-def _read_tags(data: bytes, was_cut: bool, faults: tuple[str, ...]) -> Sitemap:
+def _read_tags(data: bytes, was_cut: bool, failures: tuple[str, ...]) -> Sitemap:
     """Reads XML, or what was meant to be XML."""
-    root, fault = _find_root(data)
+    root, failure = _find_root(data)
     if root < 0:
-        return Sitemap(Kind.NONE, [], [], was_cut, (*faults, fault))
-    reader = _TagReader(data, fault, was_cut)
+        return Sitemap(Kind.NONE, [], [], was_cut, (*failures, failure))
+    reader = _TagReader(data, failure, was_cut)
     reader.read(root)
-    return _sitemap(reader.parser, was_cut, (*faults, reader.failure) if reader.failure else faults)
+    return _sitemap(reader.parser, was_cut, (*failures, reader.failure) if reader.failure else failures)
 
 
 def _find_root(data: bytes) -> tuple[int, str]:
@@ -167,7 +167,7 @@ def _find_root(data: bytes) -> tuple[int, str]:
     start = prolog.end() if prolog else 0
     first = _FIRST_TAG.search(data, start)
     root = _ROOTLESS.match(data, first.start()) if first else None
-    fault = "it has no root: its first element is an item" if root else ""
+    failure = "it has no root: its first element is an item" if root else ""
     if root is None:
         root = _ROOT.search(data, start)
         if root is None or root[1] or spelt(root[2]) not in ROOTS:
@@ -176,16 +176,16 @@ def _find_root(data: bytes) -> tuple[int, str]:
         return -1, "its first element is none of a sitemap or feed"
     if root.start() > start:
         has_type = data[start : start + 9].lower() == b"<!doctype"
-        fault = "it has a document type declaration, which is not read" if has_type else "it does not begin with its root"
-    return root.start(), fault
+        failure = "it has a document type declaration, which is not read" if has_type else "it does not begin with its root"
+    return root.start(), failure
 
 
 class _TagReader:
     """Goes through a document from tag to tag, and notes the first thing that is wrong with it."""
 
-    def __init__(self, data: bytes, fault: str, was_cut: bool) -> None:
+    def __init__(self, data: bytes, failure: str, was_cut: bool) -> None:
         self.parser = SitemapParser(self._plain)
-        self.failure = fault
+        self.failure = failure
         self._data = data
         self._was_cut = was_cut
         self._open: list[bytes] = []

@@ -6,6 +6,8 @@ Prefixes are not looked up, because namespaces of real files are wrong or missin
 extensions tell an element apart.
 
 Real files are often not balanced. A tag that can only belong elsewhere ends what should have been ended before it.
+
+Tested in tests/rules/sitemaps/test_reader.py.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from enum import StrEnum
 
 from ada_url import join_url
 
-from parcahyd.rules.sitemaps.dates import moment
+from parcahyd.rules.sitemaps.dates import parse_date
 
 __all__ = ["MAX_ENTRIES", "MAX_LOCATION", "ROOTS", "Kind", "SitemapParser", "spelt"]
 
@@ -99,7 +101,10 @@ def spelt(name: bytes) -> str:
 
 
 class SitemapParser:
-    """Collects the locations of one file. Its first tag is one whose usual spelling is in `ROOTS`."""
+    """Collects the locations of one file. Its first tag is one whose usual spelling is in `ROOTS`.
+
+    `decode` makes text of the bytes of an element.
+    """
 
     __slots__ = (
         "_apart",
@@ -266,7 +271,7 @@ class SitemapParser:
     def _end_item(self) -> None:
         item, fields, hrefs = self._item, self._fields, self._hrefs
         self._item, self._meanings, self._fields, self._hrefs = "", self._outer, {}, []
-        lastmod = moment(fields.get(_DATE) or fields.get(_LESSER_DATE, ""))
+        lastmod = parse_date(fields.get(_DATE) or fields.get(_LESSER_DATE, ""))
         location = fields.get(_LOCATION) or self._makeshift(item, fields)
         if location:
             self.add(self.children if item == "sitemap" else self.pages, location, lastmod)

@@ -1,13 +1,13 @@
-"""Traps: sites that make URLs without end, by mistake or on purpose, and the guards that keep a crawl out of them.
+"""Traps: sites that make URLs without end, by accident or on purpose, and the guards that keep a crawl out of them.
 
 | guard | refuses |
 |---|---|
-| `url_shapes` | paths that are very deep, or in which segments come again and again, as broken relative links make them |
+| `url_shapes` | paths that are very deep, or whose segments repeat, as broken relative links make them |
 | `queries` | queries with very many parameters, and paths with ever new lists of parameter names |
 | `calendars` | runs of dates that lead far from today |
 | `sessions` | URLs that differ from known ones in nothing but a session id |
-| `budgets` | URLs of one template, directory or site that went on giving the same document |
+| `budgets` | URLs of a template, directory or site whose documents keep being the same |
 
-A visit has one `Guards`: it judges each path that is new to the visit, and observes each document that the visit gets. What it
-learns is bounded by a `Holding`, and the little that must outlive the visit is encoded with the site.
+A visit has one `Guards` object. It judges each path that is new to the visit, and observes each document that is received.
+A `VisitMemory` bounds what it learns. What must outlive the visit is encoded and stored with the site.
 """

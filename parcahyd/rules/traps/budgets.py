@@ -1,13 +1,15 @@
-"""Budgets: URLs that went on giving the same document are not asked for any more.
+"""Budgets: URLs whose documents keep being the same are no longer requested.
 
 Documents are compared by a mark of 64 bits: marks that differ in few bits are of nearly identical documents. A document that is
 like one of the site's frequent ones is a *twin*; one that is like a document the site gave with status 404 or 410 is a page for
 missing documents whatever its status says, and a twin as well. Twins are counted on three levels, each with a larger budget
 than the one before: URLs of one template, of one directory, of the whole site. A level closes when its twins have used up its
-budget and are nine in ten of its latest documents; it opens again when they are fewer. While it is closed, a few
-of its URLs are still asked for every day, to see whether that has changed.
+budget and are nine in ten of its latest documents. It opens again when they are fewer. While it is closed, a few of its URLs
+are still requested every day, to find out whether that has changed.
 
-A site without twins costs no more than a look at its frequent marks.
+A site without twins costs one comparison with its frequent marks per document.
+
+Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ StoredTwinCount = tuple[int, int, int, int, int]
 tried; 0 where it is open."""
 
 _OF_DIRECTORY, _OF_SITE = 10, 100
-"""How many times a template's budget these have."""
+"""The budgets of a directory and of a site, as multiples of a template's budget."""
 _SITE = 0
 _ONE_PATH = -1
 _MARKS = 8
@@ -36,13 +38,13 @@ _NEAR = 4
 """Bits in which marks of nearly identical documents differ, at most."""
 _MOST_STORED = 64
 _LEAST_STORED = 8
-"""Levels with fewer twins are not worth being stored."""
+"""Levels with fewer twins are not stored."""
 _PROBES = 20
-"""A closed level has one in so many of its budget for each day."""
+"""The part of its budget, as a divisor, that a closed level may still request each day."""
 
 
 class _TwinCount:
-    """What came of the URLs of one level since its first twin."""
+    """The documents of one level since its first twin, counted."""
 
     __slots__ = ("is_closed", "missing", "others", "probes", "twins")
 
@@ -65,15 +67,15 @@ class _TwinCount:
         self._age(budget)
 
     def _age(self, budget: int) -> None:
-        """The latest documents count most."""
+        """Halves the counts, so that the latest documents count most."""
         if self.twins + self.others >= 2 * budget:
             self.twins //= 2
             self.others //= 2
             self.missing //= 2
 
     @property
-    def is_dull(self) -> bool:
-        """Twins are so rare here that the count may begin anew with the next one."""
+    def is_rare(self) -> bool:
+        """Twins are so rare that this count is dropped; the next twin begins a new one."""
         return self.others > 4 * self.twins + 16
 
     @property
@@ -84,7 +86,7 @@ class _TwinCount:
 class Budgets:
     """The levels of one site. `closed` is empty on nearly every site, and then nothing needs to be looked up."""
 
-    __slots__ = ("_budget", "_counts", "_marks", "_missing", "_tallies", "_today", "closed")
+    __slots__ = ("_budget", "_mark_counts", "_marks", "_missing", "_today", "_twin_counts", "closed")
 
     def __init__(
         self,
@@ -97,35 +99,35 @@ class Budgets:
         self._budget = budget
         self._today = today
         self._marks = list(marks[:_MARKS])
-        self._counts = [2] * len(self._marks)
+        self._mark_counts = [2] * len(self._marks)
         self._missing = list(missing[:_MISSING_MARKS])
-        self._tallies: dict[int, _TwinCount] = {}
+        self._twin_counts: dict[int, _TwinCount] = {}
         for number, twins, others, lost, day in stored:
-            tally = self._tallies[number] = _TwinCount()
-            tally.twins, tally.others, tally.missing, tally.is_closed = twins, others, lost, day > 0
-            tally.probes = max(1, budget // _PROBES) if 0 < day < today else 0
-        self.closed = {number for number, tally in self._tallies.items() if tally.is_closed}
+            count = self._twin_counts[number] = _TwinCount()
+            count.twins, count.others, count.missing, count.is_closed = twins, others, lost, day > 0
+            count.probes = max(1, budget // _PROBES) if 0 < day < today else 0
+        self.closed = {number for number, count in self._twin_counts.items() if count.is_closed}
 
     def refuses(self, path: str) -> Reason | None:
-        """Why a path of a closed level is not worth being noted; while the visit may still ask for some, it is."""
+        """Why a path of a closed level is not recorded; None while the visit may still request some of that level."""
         for number in _levels(path):
-            if number in self.closed and not self._tallies[number].probes:
-                return self._tallies[number].reason
+            if number in self.closed and not self._twin_counts[number].probes:
+                return self._twin_counts[number].reason
         return None
 
     def refuses_to_ask(self, path: str) -> Reason | None:
-        """The same when the path is to be asked for: this is what uses up the few that a closed level has."""
+        """Why a path is not requested. A path that passes uses up one of the requests that its closed levels have left."""
         reason = self.refuses(path)
         if reason is None:
             for number in _levels(path):
                 if number in self.closed:
-                    self._tallies[number].probes -= 1
+                    self._twin_counts[number].probes -= 1
         return reason
 
-    def observe(self, path: str, mark: int, status: int, holding: VisitMemory, weight: int = 1) -> None:
+    def observe(self, path: str, mark: int, status: int, memory: VisitMemory, weight: int = 1) -> None:
         """Counts what was got for a path: the mark of a document, or of the page that came with status 404 or 410.
 
-        Who looks at one document in so many gives that number as its weight.
+        A caller that observes only one document in n gives n as the weight.
         """
         mark &= _BITS
         if status in (404, 410):
@@ -134,8 +136,8 @@ class Budgets:
             return
         is_missing = bool(self._missing) and self._is_missing(mark)
         if self._is_frequent(mark) or is_missing:
-            self._count_twin(path, is_missing, holding, weight)
-        elif self._tallies:
+            self._count_twin(path, is_missing, memory, weight)
+        elif self._twin_counts:
             self._count_other(path, weight)
 
     def _is_missing(self, mark: int) -> bool:
@@ -146,14 +148,14 @@ class Budgets:
         at = 0
         for other in self._marks:
             if (mark ^ other).bit_count() <= _NEAR:
-                self._counts[at] += 1
+                self._mark_counts[at] += 1
                 return True
             at += 1
         if at < _MARKS:
             self._marks.append(mark)
-            self._counts.append(1)
+            self._mark_counts.append(1)
             return False
-        counts = self._counts
+        counts = self._mark_counts
         rarest = counts.index(min(counts))
         if counts[rarest] == 1:
             self._marks[rarest] = mark
@@ -161,34 +163,34 @@ class Budgets:
             counts[rarest] -= 1
         return False
 
-    def _count_twin(self, path: str, is_missing: bool, holding: VisitMemory, weight: int) -> None:
+    def _count_twin(self, path: str, is_missing: bool, memory: VisitMemory, weight: int) -> None:
         for number, factor in zip(_levels(path), (1, _OF_DIRECTORY, _OF_SITE), strict=True):
-            tally = self._tallies.get(number)
-            if tally is None:
-                if number == _ONE_PATH or not holding.take():
+            count = self._twin_counts.get(number)
+            if count is None:
+                if number == _ONE_PATH or not memory.take():
                     continue
-                tally = self._tallies[number] = _TwinCount()
-            tally.take_twin(is_missing, self._budget * factor, weight)
-            if tally.is_closed:
+                count = self._twin_counts[number] = _TwinCount()
+            count.take_twin(is_missing, self._budget * factor, weight)
+            if count.is_closed:
                 self.closed.add(number)
 
     def _count_other(self, path: str, weight: int) -> None:
         for number, factor in zip(_levels(path), (1, _OF_DIRECTORY, _OF_SITE), strict=True):
-            tally = self._tallies.get(number)
-            if tally is not None:
-                tally.take_other(self._budget * factor, weight)
-                if not tally.is_closed:
+            count = self._twin_counts.get(number)
+            if count is not None:
+                count.take_other(self._budget * factor, weight)
+                if not count.is_closed:
                     self.closed.discard(number)
-                if tally.is_dull:
-                    del self._tallies[number]
+                if count.is_rare:
+                    del self._twin_counts[number]
 
     def stored(self) -> tuple[list[int], list[int], list[StoredTwinCount]]:
         """What must outlive the visit, bounded: frequent marks, marks of missing documents, and the levels with most twins."""
-        worth = [(number, one) for number, one in self._tallies.items() if one.twins >= _LEAST_STORED or one.is_closed]
+        worth = [(number, one) for number, one in self._twin_counts.items() if one.twins >= _LEAST_STORED or one.is_closed]
         if not worth:
             return [], [], []
         worth.sort(key=lambda each: (each[1].is_closed, each[1].twins), reverse=True)
-        frequent = [mark for mark, count in zip(self._marks, self._counts, strict=True) if count > 1]
+        frequent = [mark for mark, count in zip(self._marks, self._mark_counts, strict=True) if count > 1]
         return (
             frequent,
             self._missing,

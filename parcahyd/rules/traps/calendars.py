@@ -1,9 +1,11 @@
-"""Calendars: every month links to the next one, for ever.
+"""Calendars: each month links to the next one, without end.
 
 A URL is dated when it names a year with a month (`/2031/05/`, `date=2031-05-12`, `20310512`), a `year=2031`, or seconds since
 1970 in a parameter that is called after time. What stands before the date is the run that it belongs to. A run that has shown
 a date near today is a calendar's, and its dates far from today are refused; far dates alone are not: `/parts/2100-12` may be
-anything. Where numbers that are no dates stand in the same place (`/story/201273`), those that look like dates are numbers too.
+anything. Where numbers that are no dates stand in the same place (`/news/201273`), those that look like dates are numbers too.
+
+Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ _YEAR = 31_556_952
 """Seconds of a year, on average."""
 _MOST_RUNS = 64
 _MOST_DATES = 4
-"""Of one URL; more are not looked at."""
+"""Dates of one URL that are read."""
 
 _YEARS = ("year", "yr", "y", "jahr", "annee", "ano", "anno")
 _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "from", "cal_d")
@@ -54,7 +56,7 @@ class Calendars:
         self._first = year - years_back if years_back else 0
         self._near: set[int] = set()
         self._latest: str | None = None
-        """What stood before the latest date near today: mostly the same again."""
+        """The text before the latest date near today: mostly the next date has the same."""
         self._numbers: set[int] = set()
         """Runs of numbers that are no dates."""
         self._counted: str | None = None
@@ -62,40 +64,40 @@ class Calendars:
         self.running = set(running)
         """Numbers of what stands before the dates."""
         self._has_digits = bool(self.running)
-        """A date was met that is written in digits alone, or may have been."""
+        """A date in digits alone was found, or may have been found in an earlier visit."""
 
-    def refuses(self, path: str, has_name: bool, holding: VisitMemory) -> bool:
-        """Whether the path is too far down a run of dates; `has_name` says that a parameter is called after time.
+    def refuses(self, path: str, has_name: bool, memory: VisitMemory) -> bool:
+        """Whether the path is too far down a run of dates; `has_name`: one of its parameters is named after time.
 
-        A calendar begins in this century, so a path without one has no date to tell as long as there is no run.
+        A calendar begins in this century. So a path without `20` has no date that counts, as long as there is no run.
         """
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
         for found in islice(_DATE.finditer(path), _MOST_DATES):
             start, date = found.start(), found[0]
-            if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], holding, date.isdigit()):
+            if not path[start - 1].isalnum() and self._is_far(int(date[:4]), path[:start], memory, date.isdigit()):
                 return True
         if self._has_digits:
-            self._count(path, holding)
+            self._count(path, memory)
         if has_name:
             for found in islice(_NAMED.finditer(path), _MOST_DATES):
                 year = int(found[1]) if found[1] else 1970 + int(found[2]) // _YEAR
-                if self._is_far(year, path[: found.start()], holding):
+                if self._is_far(year, path[: found.start()], memory):
                     return True
         return False
 
-    def _count(self, path: str, holding: VisitMemory) -> None:
+    def _count(self, path: str, memory: VisitMemory) -> None:
         """Notes what stands before numbers that are no dates."""
         for found in islice(_NUMBER.finditer(path), _MOST_DATES):
             before = path[: found.start()]
             if before != self._counted and not _DATE.fullmatch(found[0]):
                 self._counted = before
                 run = zlib.crc32(numbered(before).encode())
-                if run not in self._numbers and holding.take():
+                if run not in self._numbers and memory.take():
                     self._numbers.add(run)
                     self.running.discard(run)
 
-    def _is_far(self, year: int, before: str, holding: VisitMemory, is_number: bool = False) -> bool:
+    def _is_far(self, year: int, before: str, memory: VisitMemory, is_number: bool = False) -> bool:
         """Whether a date ends its run; `is_number`: it is written in digits alone."""
         is_near = self._first <= year <= self._last
         if is_near and before == self._latest:
@@ -104,7 +106,7 @@ class Calendars:
         if is_near:
             self._latest = before
             self._has_digits = self._has_digits or is_number
-            if run not in self._near and holding.take():
+            if run not in self._near and memory.take():
                 self._near.add(run)
             return False
         if (run not in self._near and run not in self.running) or (is_number and run in self._numbers):

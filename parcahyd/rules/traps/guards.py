@@ -1,4 +1,4 @@
-"""The guards of one visit, together: what to refuse, what to learn, and what must be stored with the site."""
+"""The guards of one visit: what they refuse, what they learn, and what is stored with the site."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
     running: list[int] = []
     marks: list[int] = []
     missing: list[int] = []
-    tallies: list[StoredTwinCount] = []
+    twin_counts: list[StoredTwinCount] = []
     refused: dict[str, int] = {}
 
 
 class Guards:
-    """Judges the paths of one site: `judge` each path once, when it is first met, and `observe` what is got for it.
+    """Judges the paths of one site: `judge` each path once, when it is first met, and `observe` the document that it gives.
 
     `stored` is what `encode` gave at the end of the visit before; time is handed in.
     """
 
     __slots__ = (
-        *("_budgets", "_calendars", "_fewest", "_holding", "_max_repeats", "_max_segments", "_queries", "_sessions"),
+        *("_budgets", "_calendars", "_fewest", "_memory", "_max_repeats", "_max_segments", "_queries", "_sessions"),
         *("_settings", "refused"),
     )
 
     def __init__(self, work: WorkConf, now: float, stored: bytes = b"", memory: MemoryBudget | None = None) -> None:
         self._settings = (work.MaxQueryShapes, work.MaxYearsAhead, work.MaxYearsBack, work.TemplateBudget)
         known = self._decode(stored)
-        self._holding = VisitMemory(memory or MemoryBudget(1_000_000))
+        self._memory = VisitMemory(memory or MemoryBudget(1_000_000))
         self._max_segments = work.MaxPathSegments
         self._max_repeats = work.MaxRepeats
         self._fewest = min((limit for limit in (work.MaxPathSegments, work.MaxRepeats) if limit), default=2**31)
@@ -81,20 +81,20 @@ class Guards:
         return reason
 
     def look_at(self, path: str) -> Reason | None:
-        """The same without counting it."""
+        """The same, without adding to `refused`."""
         plain, mark, query = path.partition("?")
         if plain.count("/") > self._fewest and (reason := self._judge_segments(plain)) is not None:
             return reason
         has_name = False
         if mark:
             names = names_of(query)
-            if len(names) > 1 and (reason := self._queries.judge(plain, query, names, self._holding)) is not None:
+            if len(names) > 1 and (reason := self._queries.judge(plain, query, names, self._memory)) is not None:
                 return reason
             has_name = not _NAMES.isdisjoint(names)
-        if self._calendars.refuses(path, has_name, self._holding):
+        if self._calendars.refuses(path, has_name, self._memory):
             return Reason.CALENDAR
         has_name = has_name or ";" in plain or "(" in plain
-        if has_name and self._sessions is not None and self._sessions.refuses(path, self._holding):
+        if has_name and self._sessions is not None and self._sessions.refuses(path, self._memory):
             return Reason.SESSION
         if self._budgets is not None and self._budgets.closed:
             return self._budgets.refuses(path)
@@ -105,13 +105,13 @@ class Guards:
         count = len(segments)
         if self._max_segments and count > self._max_segments:
             return Reason.PATH_DEPTH
-        # Most paths repeat nothing, which is quickly seen.
+        # Most paths repeat nothing, and the size of the set shows that quickly.
         if self._max_repeats and count - len(set(segments)) > self._max_repeats and repeats(segments) > self._max_repeats:
             return Reason.REPEATS
         return None
 
     def judge_ask(self, path: str) -> Reason | None:
-        """Why a path that was judged before is not asked for now: its level has closed since."""
+        """Why a path that `judge` admitted is not requested now: its level has closed since."""
         if self._budgets is None or not self._budgets.closed:
             return None
         reason = self._budgets.refuses_to_ask(path)
@@ -120,27 +120,27 @@ class Guards:
         return reason
 
     def observe(self, path: str, mark: int, status: int, weight: int = 1) -> None:
-        """Counts what was got for a path. A mark is 64 bits that differ in few for documents that differ in little: a
+        """Counts the document that a path gave. A mark is 64 bits that differ in few for documents that differ in little: a
         similarity fingerprint, or `mark_of_bytes` where there is too little text for one."""
         if self._budgets is not None:
-            self._budgets.observe(path, mark, status, self._holding, weight)
+            self._budgets.observe(path, mark, status, self._memory, weight)
 
     def encode(self) -> bytes:
         """What is to be stored with the site, for the next visit; empty where nothing was learned."""
-        marks, missing, tallies = self._budgets.stored() if self._budgets is not None else ([], [], [])
+        marks, missing, twin_counts = self._budgets.stored() if self._budgets is not None else ([], [], [])
         exploded, running = sorted(self._queries.exploded), sorted(self._calendars.running)
-        if not (tallies or exploded or running or self.refused):
+        if not (twin_counts or exploded or running or self.refused):
             return b""
-        known = _Stored(self._settings, exploded, running, marks, missing, tallies, dict(self.refused))
+        known = _Stored(self._settings, exploded, running, marks, missing, twin_counts, dict(self.refused))
         return msgspec.msgpack.encode(known)
 
     def forget(self) -> None:
-        """Gives the memory back: the visit is over."""
-        self._holding.release()
+        """Releases the memory, at the end of the visit."""
+        self._memory.release()
 
 
 def _budgets(budget: int, known: _Stored, now: float) -> Budgets | None:
-    return Budgets(budget, known.marks, known.missing, known.tallies, int(now // _DAY) + 1) if budget else None
+    return Budgets(budget, known.marks, known.missing, known.twin_counts, int(now // _DAY) + 1) if budget else None
 
 
 def mark_of_bytes(body: bytes) -> int:

@@ -1,4 +1,7 @@
-"""How much guards remember: bounded for each visit, and for all visits of a worker together."""
+"""How much guards remember: bounded for each visit, and for all visits of a worker together.
+
+Tested in tests/rules/traps/test_guards.py.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ _OF_ONE_VISIT = 5000
 
 
 class MemoryBudget:
-    """How many facts the guards of all visits of a worker may still remember together."""
+    """The number of facts that the guards of all visits of a worker may still remember together."""
 
     __slots__ = ("left",)
 
@@ -19,22 +22,22 @@ class MemoryBudget:
 class VisitMemory:
     """One visit's part of the memory. A guard that gets no room for a fact goes on without it."""
 
-    __slots__ = ("_held", "_memory", "_most")
+    __slots__ = ("_budget", "_held", "_most")
 
-    def __init__(self, memory: MemoryBudget, most: int = _OF_ONE_VISIT) -> None:
-        self._memory = memory
+    def __init__(self, budget: MemoryBudget, most: int = _OF_ONE_VISIT) -> None:
+        self._budget = budget
         self._most = most
         self._held = 0
 
     def take(self) -> bool:
         """Whether there was room for one more fact."""
-        if self._held >= self._most or self._memory.left <= 0:
+        if self._held >= self._most or self._budget.left <= 0:
             return False
         self._held += 1
-        self._memory.left -= 1
+        self._budget.left -= 1
         return True
 
     def release(self) -> None:
-        """Gives everything back: the visit is over."""
-        self._memory.left += self._held
+        """Returns the visit's part to the worker's budget, at the end of the visit."""
+        self._budget.left += self._held
         self._held = 0

@@ -1,8 +1,10 @@
-"""Queries without end: very many parameters, the same ones again and again, or ever new choices of them.
+"""Queries without end: very many parameters, repeated parameters, or ever new combinations of them.
 
-A page whose every filter is a parameter has as many URLs as there are choices of filters, in as many orders. So of one path
-only so many different lists of parameter names are followed; after that, it counts as exploded, and nothing new of it is
-followed that has more than one parameter.
+A page whose every filter is a parameter has one URL for each combination of filters, in each order. So only a limited number
+of different lists of parameter names is followed for one path. After that the path counts as exploded: no new query of it with
+more than one parameter is followed.
+
+Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Queries:
         self.exploded = set(exploded)
         """Numbers of paths."""
 
-    def judge(self, plain: str, query: str, names: Sequence[str], holding: VisitMemory) -> Reason | None:
+    def judge(self, plain: str, query: str, names: Sequence[str], memory: VisitMemory) -> Reason | None:
         """Why a path with this query, whose parameters have these names, is refused, if it is."""
         count = len(names)
         if count == 1:
@@ -41,12 +43,12 @@ class Queries:
             return Reason.PARAMETERS
         if self._max_repeats and count > self._max_repeats + 1 and repeats(query.split("&")) > self._max_repeats:
             return Reason.REPEATS
-        return Reason.QUERIES if self._max_shapes and self._is_one_too_many(plain, "&".join(names), holding) else None
+        return Reason.QUERIES if self._max_shapes and self._is_one_too_many(plain, "&".join(names), memory) else None
 
-    def _is_one_too_many(self, plain: str, shape: str, holding: VisitMemory) -> bool:
+    def _is_one_too_many(self, plain: str, shape: str, memory: VisitMemory) -> bool:
         shapes = self._shapes.get(plain)
         if shapes is None:
-            if not holding.take():
+            if not memory.take():
                 return False
             shapes = self._shapes[plain] = set()
         if self.exploded and _number(plain) in self.exploded:
@@ -54,7 +56,7 @@ class Queries:
         if shape in shapes:
             return False
         if len(shapes) < self._max_shapes:
-            if holding.take():
+            if memory.take():
                 shapes.add(shape)
             return False
         if len(self.exploded) < _MOST_EXPLODED:

@@ -1,6 +1,8 @@
-"""Session ids: a server that writes one into every link makes each page a new URL on every visit.
+"""Session ids: a server that writes one into every link gives each page a new URL on every visit.
 
-Of the URLs that differ in nothing but the id, the first is followed: a site that has no others is still crawled.
+Of URLs that differ only in the id, the first is followed, so a site that has no other URLs is still crawled.
+
+Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from parcahyd.rules.traps.memory_budget import VisitMemory
 
 __all__ = ["NAMES", "Sessions", "without_session"]
 
-# Names that stand for nothing else, and names that do only if the value looks like an id.
+# Names that mean nothing else, and names that mean a session only where the value looks like an id.
 _CERTAIN = ("jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sess_id", "cfid", "cftoken", "zenid", "oscsid")
 _LIKELY = ("sid", "s", "session", "sess", "token")
 _LOOKS_LIKE_ONE = r"(?=[A-Za-z_-]*+[0-9])[0-9A-Za-z_-]{16,}+(?=[&;/?]|$)"
@@ -51,14 +53,14 @@ class Sessions:
     def __init__(self) -> None:
         self._forms: set[int] = set()
 
-    def refuses(self, path: str, holding: VisitMemory) -> bool:
-        """Whether the path came before with another session id."""
+    def refuses(self, path: str, memory: VisitMemory) -> bool:
+        """Whether the visit has met the same path with another session id."""
         form = without_session(path)
         if form is None:
             return False
         number = hash(form)
         if number in self._forms:
             return True
-        if holding.take():
+        if memory.take():
             self._forms.add(number)
         return False

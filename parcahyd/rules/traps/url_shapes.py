@@ -1,8 +1,9 @@
-"""The template of a URL: what it has in common with others that one program makes.
+"""The template of a URL: what it has in common with other URLs that the same program writes.
 
 Everything from a digit to the end of its word is one and the same (`/item-17.html`, `/2031-05-12/`, `/3fa9c0de`), a query is
-its list of names, and a path in which segments come twice is the set of its segments, in whichever order a broken link put
-them.
+its list of names, and a path with repeated segments is the set of its segments, because broken links put them in any order.
+
+Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which addresses may be connected to: globally reachable unicast, and what the user adds.
 
-The lists are written out from the IANA registries of special-purpose addresses, because `ipaddress.is_global` changed its mind
-several times within Python 3.11. IPv6 is refused outside 2000::/3, so loopback, link-local, site-local, unique-local,
+The lists are written out from the IANA registries of special-purpose addresses, because the answers of `ipaddress.is_global`
+changed several times within Python 3.11. IPv6 is refused outside 2000::/3, so loopback, link-local, site-local, unique-local,
 multicast, discard-only, IPv4-compatible and locally translated addresses need no entry.
 """
 
@@ -88,7 +88,7 @@ def literal_address(host: str) -> str | None:
 
 
 def _parsed(text: str) -> _Address | None:
-    if "%" in text:  # a zone chooses one of this machine's interfaces, which is no page author's business
+    if "%" in text:  # a zone chooses one of this machine's interfaces, which the author of a page must not choose
         return None
     try:
         address = ip_address(text)
@@ -112,9 +112,9 @@ def _is_public(address: _Address) -> bool:
 def _network(text: str) -> _Network:
     try:
         network = ip_network(text)
-    except ValueError as mistake:
+    except ValueError as error:
         raise ConfigurationError(
-            f'AllowAddresses: "{text}" is no network: {mistake}',
+            f'AllowAddresses: "{text}" is no network: {error}',
             'write it as "192.168.7.0/24", one address as "192.168.7.5/32"',
         ) from None
     if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):

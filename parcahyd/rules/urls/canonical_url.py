@@ -109,7 +109,7 @@ def plain_way(href: str) -> tuple[int, str] | None:
 
 
 class Prefixes(dict[int, str]):
-    """What stands before plain references in documents of one directory, by what `plain_way` tells of them."""
+    """What stands before plain references in documents of one directory, by what `plain_way` returns for them."""
 
     def __init__(self, origin: str, directory: str) -> None:
         super().__init__({_NO_PREFIX: "", _ORIGIN: origin, 0: directory})
@@ -231,8 +231,7 @@ class Joiner:
 
 # --- The URL of a member of an archive: the archive's canonical URL, then `#!/` and the member's path -------------------
 # A canonical URL has no fragment and a fragment is never sent to a server (RFC 9110, section 4.2.5; RFC 3986, section 3.5), so
-# no
-# link leads to such a URL and no server serves another document under it; without the fragment, it is the archive's own.
+# no link leads to such a URL and no server serves another document under it; without the fragment, it is the archive's own.
 # A fragment is also what it should be: it names a part of the resource that the rest of the URL names.
 
 

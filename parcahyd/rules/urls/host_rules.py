@@ -36,7 +36,7 @@ _HARMLESS = frozenset(("user-agent", "accept"))
 
 
 def without_secrets(settings: HostSettings) -> HostSettings:
-    """The same without cookies, credentials, and headers that a rule adds: for requests that nobody's login is meant for."""
+    """The same without cookies, credentials, and headers that a rule adds: for requests that must not carry a login."""
     options = msgspec.structs.replace(settings.options, credentials="", authentication="basic", cookies=False)
     headers = tuple([header for header in settings.headers if header[0].lower() in _HARMLESS])
     return msgspec.structs.replace(settings, headers=headers, options=GENERAL if options == GENERAL else options)
@@ -71,7 +71,7 @@ class HostRules:
 
 
 def host_delays(work: WorkConf) -> Callable[[str, int, float], float]:
-    """The delay of a host on a port, whose robots.txt asks for one too, for who needs no more: no variable is read."""
+    """The delay of a host on a port, given the one that its robots.txt asks for. Reads no environment variable."""
     rules = [(_matcher(rule.Pattern), work.HostDelay if rule.Delay is None else rule.Delay) for rule in work.Host]
 
     def delay_of(host: str, port: int, crawl_delay: float) -> float:

@@ -1,4 +1,4 @@
-"""In which order a site's URLs are asked for: built-in answers to the question that the hook `parcahyd_orders` asks.
+"""The order in which a site's URLs are requested: the built-in implementations of the hook `parcahyd_orders`.
 
 A priority is a number that is stored with each known URL; the smallest comes first, and of equals the one that was found first.
 """
@@ -11,7 +11,7 @@ __all__ = ["BREADTH_FIRST", "ByDepth", "ByInLinks", "Fair"]
 
 
 BREADTH_FIRST = "depth"
-"""The order that a worker can keep by itself: it follows links in the visit in which they were found."""
+"""The only order in which a worker follows links in the visit that found them."""
 
 
 class ByDepth:
@@ -22,7 +22,7 @@ class ByDepth:
     def __init__(self, work: WorkConf | None = None) -> None:
         pass
 
-    def first(self, path: str, depth: int) -> int:  # noqa: ARG002 - the question's form
+    def first(self, path: str, depth: int) -> int:  # noqa: ARG002 - the hook's signature
         return depth
 
     def again(self, priority: int) -> int:
@@ -32,7 +32,7 @@ class ByDepth:
 class ByInLinks(ByDepth):
     """What more sites and visits link to comes first: each that meets a waiting URL again moves it up by one.
 
-    A page counts once for each visit that met it, since a visit tells of a URL only once.
+    A page counts once for each visit that met it, since a visit reports a URL only once.
     """
 
     def first(self, path: str, depth: int) -> int:  # noqa: ARG002

@@ -19,7 +19,7 @@ _PATH_PARAMETER = re.compile(r";([^;/=]*+)(?:=[^;/]*+)?+")
 
 
 class Canon:
-    """Writes canonical URLs as StripParameters and SortParameters want them. Applying it twice changes nothing more."""
+    """Writes canonical URLs as StripParameters and SortParameters say. Applying it twice changes nothing more."""
 
     __slots__ = ("_names", "_prefixes", "_sorts")
 

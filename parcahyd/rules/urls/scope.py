@@ -76,8 +76,8 @@ class Scope:
         if self._kind == "any":
             return 'everything is inside (Scope = "any")'
         if self._member(scheme, host, port) in self._members:
-            kin = "a seed's own" if self._kind == "site" else "of a seed's registrable domain"
-            return f'its site is {kin} (Scope = "{self._kind}")'
+            whose = "a seed's own" if self._kind == "site" else "of a seed's registrable domain"
+            return f'its site is {whose} (Scope = "{self._kind}")'
         domain = self._hosts.get(host) or next(below[1:] for below in self._below if host.endswith(below))
         return f'Domains has "{domain}"'
 
@@ -108,7 +108,7 @@ def registrable_domain(host: str) -> str:
 
 @lru_cache(maxsize=8192)
 def is_public_suffix(name: str) -> bool:
-    """Whether under this name, in lower case, anybody may have a domain. A single label always counts as one."""
+    """Whether domains under this name, in lower case, have different owners. A single label is always a public suffix."""
     if "." not in name:
         return True
     return literal_address(name) is None and _suffixes().privatesuffix(name) is None

@@ -20,7 +20,7 @@ _MOST_STEPS = 50_000
 _REGULAR = "re:"
 
 _Matcher = Callable[[str], bool | None]
-"""Whether a URL fits; None where that took too many steps to say."""
+"""Whether a URL fits; None where that takes too many steps."""
 
 
 class UrlPatterns:
@@ -92,8 +92,8 @@ def _wildcards(pattern: str) -> _Matcher:
 def _regular(expression: str) -> _Matcher:
     try:
         search: Callable[[str], Any] = pcre2.compile(f"(*LIMIT_MATCH={_MOST_STEPS}){expression}").search
-    except pcre2.PatternError as mistake:
-        raise ValueError(f'"{_REGULAR}{expression}" is no regular expression: {mistake}') from None
+    except pcre2.PatternError as error:
+        raise ValueError(f'"{_REGULAR}{expression}" is no regular expression: {error}') from None
 
     def fits(url: str) -> bool | None:
         try:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.rules.sitemaps.dates import moment
+from parcahyd.rules.sitemaps.dates import parse_date
 
 NEW_YEAR = 1704067200.0  # 2024-01-01T00:00:00Z
 
@@ -46,7 +46,7 @@ DATES = {
 
 @pytest.mark.parametrize(("text", "expected"), DATES.items())
 def test_dates_are_understood(text: str, expected: float) -> None:
-    assert moment(text) == expected
+    assert parse_date(text) == expected
 
 
 ABSURD = """0000-00-00 0001-01-01 1969-12-31 1970-01-01T00:00:00Z 9999-12-31 2023-02-29 2024-13-01 2024-00-10 2024-04-31 24
@@ -57,7 +57,7 @@ SPACED = ["", " ", "32 Jan 2024", "1 Foo 2024", "Mon, 01 Jan 2024 25:00:00 GMT",
 
 @pytest.mark.parametrize("text", [*ABSURD.split(), *SPACED])
 def test_absurd_ones_are_none(text: str) -> None:
-    assert moment(text) is None
+    assert parse_date(text) is None
 
 
 MOMENTS = st.integers(631_238_400, 4_133_894_400).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
@@ -68,11 +68,11 @@ ZONES = st.integers(-12 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(mi
 def test_standard_dates_come_back(when: datetime, zone: timezone) -> None:
     local = when.astimezone(zone)
     if 1990 <= local.year <= 2100:
-        assert moment(local.isoformat()) == local.timestamp()
-        assert moment(format_datetime(local)) == local.timestamp()
+        assert parse_date(local.isoformat()) == local.timestamp()
+        assert parse_date(format_datetime(local)) == local.timestamp()
 
 
 @given(st.text(max_size=70) | st.text("0123456789TZ:+. -", max_size=40))
 def test_no_text_raises(text: str) -> None:
-    found = moment(text)
+    found = parse_date(text)
     assert found is None or 600_000_000 < found < 4_200_000_000

@@ -68,7 +68,7 @@ def test_other_spellings_mean_the_same(name: str) -> None:
     sitemap = read_sitemap(SPELLINGS[name])
     assert sitemap.entries == EXPECTED
     assert sitemap.kind == (Kind.INDEX if name == "an index with pages" else Kind.URLSET)
-    assert (sitemap.was_cut, sitemap.faults) == (False, ())
+    assert (sitemap.was_cut, sitemap.failures) == (False, ())
 
 
 BROKEN = {
@@ -100,7 +100,7 @@ def test_broken_ones_are_read_all_the_same(name: str) -> None:
     sitemap = read_sitemap(BROKEN[name])
     assert sitemap.entries == EXPECTED
     assert sitemap.kind is Kind.URLSET
-    assert len(sitemap.faults) == 1
+    assert len(sitemap.failures) == 1
 
 
 def test_what_is_left_of_a_sitemap_that_ends_in_a_location() -> None:
@@ -201,7 +201,7 @@ def test_a_list_has_one_address_per_line() -> None:
     sitemap = read_sitemap(body, "text/plain")
     assert sitemap.kind is Kind.TEXT
     assert locations(sitemap) == ["HTTPS://a.example/ü", "http://a.example/2"]
-    assert sitemap.faults == ("2 of its lines are no address",)
+    assert sitemap.failures == ("2 of its lines are no address",)
     assert locations(read_sitemap(body.decode("utf-8-sig").encode("utf-16"))) == locations(sitemap)
 
 
@@ -226,7 +226,7 @@ NONE = {
 def test_what_is_no_sitemap_is_none(name: str) -> None:
     sitemap = read_sitemap(NONE[name])
     assert (sitemap.kind, sitemap.entries, sitemap.children) == (Kind.NONE, [], [])
-    assert sitemap.faults
+    assert sitemap.failures
 
 
 def test_a_script_that_begins_with_an_address_is_no_list() -> None:
@@ -249,12 +249,12 @@ def test_a_bomb_stops_at_the_limit() -> None:
     sitemap = read_sitemap(bomb)
     assert len(bomb) < 200_000
     assert (sitemap.entries, sitemap.was_cut) == (EXPECTED, True)
-    assert sitemap.faults == ("it is larger than 50 MB; the rest was not read",)
+    assert sitemap.failures == ("it is larger than 50 MB; the rest was not read",)
 
 
 def test_a_file_that_is_too_large_is_cut() -> None:
     sitemap = read_sitemap(ORDINARY.removesuffix(b"</urlset>") + b" " * MAX_DECODED + b"&")
-    assert (sitemap.entries, sitemap.was_cut, len(sitemap.faults)) == (EXPECTED, True, 1)
+    assert (sitemap.entries, sitemap.was_cut, len(sitemap.failures)) == (EXPECTED, True, 1)
 
 
 def test_entries_are_counted() -> None:
@@ -281,7 +281,7 @@ def test_locations_have_a_length() -> None:
     for ending in ("", "<&"):
         sitemap = read_sitemap(urlset(url(fits), url(fits + "x"), url("x" * 100_000), ending))
         assert locations(sitemap) == [fits]
-        assert "2 of its locations are longer than 2048 characters and left out" in sitemap.faults
+        assert "2 of its locations are longer than 2048 characters and left out" in sitemap.failures
     assert locations(read_sitemap(f"{fits}\n{fits}x\n".encode())) == [fits]
 
 
@@ -326,12 +326,12 @@ def test_a_value_in_quotes_may_hold_the_end_of_a_tag() -> None:
 
 
 def test_a_root_in_a_comment_is_no_root() -> None:
-    assert read_sitemap(b"<!-- <feed> --><?x?><!-- -->" + ORDINARY.partition(b"?>")[2]).faults == ()
+    assert read_sitemap(b"<!-- <feed> --><?x?><!-- -->" + ORDINARY.partition(b"?>")[2]).failures == ()
 
 
 def test_the_first_thing_that_is_wrong_is_said_with_its_line() -> None:
     body = urlset("\n", url("/a?b&c"), "\n<url id=7/>")
-    assert read_sitemap(body).faults == ("it is not well-formed in line 3: an ampersand begins no reference",)
+    assert read_sitemap(body).failures == ("it is not well-formed in line 3: an ampersand begins no reference",)
 
 
 WORDS = """<urlset> </urlset> <url> </url> <loc> </loc> <lastmod> </lastmod> <sitemap> </sitemap> <sitemapindex> <rss> <channel>
@@ -349,7 +349,7 @@ FRAGMENTS = st.lists(st.sampled_from([*WORDS.split(), " ", "\n", "\0", "\udce9"]
 def test_no_input_raises_and_every_output_is_sound(body: bytes) -> None:
     for form in (body, gzip.compress(body), b"<urlset>" + body, body.decode("latin-1").encode("utf-16")):
         sitemap = read_sitemap(form)
-        assert len(sitemap.faults) <= 4
+        assert len(sitemap.failures) <= 4
         listed = sitemap.entries + sitemap.children
         assert len(dict(sitemap.entries)) == len(sitemap.entries)
         assert all(location and location == location.strip() and len(location) <= MAX_LOCATION for location, _ in listed)
