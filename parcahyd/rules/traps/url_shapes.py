@@ -2,8 +2,6 @@
 
 Everything from a digit to the end of its word is one and the same (`/item-17.html`, `/2031-05-12/`, `/3fa9c0de`), a query is
 its list of names, and a path with repeated segments is the set of its segments, because broken links put them in any order.
-
-Tested in tests/rules/traps/test_guards.py.
 """
 
 from __future__ import annotations
