@@ -3,9 +3,8 @@
 | guard | refuses |
 |---|---|
 | `url_shapes` | paths that are very deep, or whose segments repeat, as broken relative links make them |
-| `queries` | queries with very many parameters, and paths with ever new lists of parameter names |
+| `queries` | queries with very many parameters, paths with ever new lists of parameter names, known URLs with another session id |
 | `calendars` | runs of dates that lead far from today |
-| `sessions` | URLs that differ from known ones in nothing but a session id |
 | `budgets` | URLs of a template, directory or site whose documents keep being the same |
 
 A visit has one `Guards` object. It judges each path that is new to the visit, and observes each document that is received.

@@ -18,7 +18,7 @@ from itertools import islice
 from parcahyd.rules.traps.memory_budget import VisitMemory
 from parcahyd.rules.traps.url_shapes import numbered
 
-__all__ = ["NAMES", "Calendars"]
+__all__ = ["DATE_NAMES", "Calendars"]
 
 _YEAR = 31_556_952
 """Seconds of a year, on average."""
@@ -41,7 +41,7 @@ _NAMED = re.compile(
 )
 
 
-NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name, name.upper(), name.capitalize()))
+DATE_NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (name, name.upper(), name.capitalize()))
 """Names of parameters that may hold a date."""
 
 
