@@ -1,4 +1,4 @@
-"""So many visits a day, made where they do most for freshness.
+"""A budget of visits a day, spent where they add most freshness.
 
 The most is made of a budget when every visit adds the same (Cho and Garcia-Molina, "Effective page refresh policies", 2003): if
 one added more than another, the requests would be better spent the other way round. That common value is sought so that all
@@ -21,10 +21,10 @@ _BURST = 1 / 24
 """The part of a day's requests that may be saved up while nothing is due."""
 
 _PORTION = 1 / 1440
-"""The part of a day's requests to wait for when all are used up, so that not every single one wakes the crawl."""
+"""The part of a day's requests to wait for when all are used up, so that the crawl is not woken for each single one."""
 
 _CORRECTED = 0.05
-"""By how much the value's goal is moved at once, at most."""
+"""The factor by which the value's goal moves at once, at most."""
 
 _MOST_CORRECTION = 4.0
 _LOWEST, _HIGHEST = log(1e-3), log(1e13)
@@ -37,7 +37,7 @@ _Cell = tuple[int, int, int]
 
 
 class Census:
-    """How many pages have about which rate; those that were seen only once are counted apart."""
+    """The number of pages by approximate rate; pages that were seen only once are counted separately."""
 
     def __init__(self) -> None:
         self.once = 0
@@ -48,19 +48,19 @@ class Census:
         return self.once + self._cells.total()
 
     def enter(self, rate: ChangeRate | None, pages: int = 1) -> None:
-        """Counts pages of a rate; None: seen only once."""
+        """Counts pages of a rate; None for pages that were seen only once."""
         if rate is None:
             self.once += pages
         else:
             self._cells[_cell(rate)] += pages
 
     def move(self, before: ChangeRate | None, after: ChangeRate) -> None:
-        """A page that has another rate than before."""
+        """Moves a page from its former rate to another."""
         self.enter(before, -1)
         self.enter(after)
 
     def rates(self) -> list[tuple[ChangeRate, int]]:
-        """Rates that stand for those near them, and how many pages have them."""
+        """Each rate that stands for those near it, and the number of its pages."""
         return [(_middle(cell), pages) for cell, pages in self._cells.items() if pages > 0]
 
 
@@ -73,7 +73,7 @@ def _middle(cell: _Cell) -> ChangeRate:
 
 
 class Budget:
-    """Keeps the value of a visit where the requests of a day are just used up.
+    """Keeps the value of a visit at which the requests of a day are just used up.
 
     What pages ask for at a value is not what they were promised at their last visits, when the value was another: a page that
     was given up for a month does not come back when the value falls. So the promises are summed up, too, and the value is
@@ -89,28 +89,28 @@ class Budget:
         self._moved = 0
 
     def enter(self, rate: ChangeRate | None, planned: float) -> None:
-        """A page that is there already, and the seconds after which its next visit is planned."""
+        """Counts a page of an earlier run; its next visit is `planned` seconds after the last."""
         self.census.enter(rate)
         self._promised += _per_second(planned)
 
     def replan(self, planned: float, interval: float) -> None:
-        """The next visit to a page is planned after another interval than before."""
+        """Takes another interval for the next visit to a page."""
         self._promised += _per_second(interval) - _per_second(planned)
 
     def stored(self, pages: int) -> None:
-        """So many pages were stored for the first time."""
+        """Counts pages that were stored for the first time."""
         self.census.enter(None, pages)
         self._promised += pages * _per_second(self._revisits.first_interval(self._revisits.value) * MEAN_EARLIER)
         self._moved += pages
 
     def moved(self, before: ChangeRate | None, after: ChangeRate, planned: float, interval: float) -> None:
-        """A page was checked again: what was known of it before and is now, and the intervals that follow from either."""
+        """Counts a page that was checked again: its rate before and after, and the intervals that follow from each."""
         self.census.move(before, after)
         self.replan(planned, interval)
         self._moved += 1
 
     def settle(self) -> None:
-        """Seeks the value anew when enough has moved; costs little otherwise."""
+        """Computes the value again when enough has changed; otherwise costs little."""
         if self._moved > max(_MOVED_LEAST, _MOVED * self.census.pages):
             ahead = self._promised / self._per_second
             step = min(1 + _CORRECTED, max(1 - _CORRECTED, 1 + (1 - ahead) * _CORRECTED))
@@ -122,7 +122,7 @@ class Budget:
         self._revisits.set_value(self._value(), self.census.pages / self._per_second)
 
     def demand(self, value: float) -> float:
-        """How many visits a second all pages ask for if each must add `value`."""
+        """The visits per second that all pages need if each visit must add `value`."""
         revisits = self._revisits
         visits = self.census.once / max(_SHORTEST, revisits.first_interval(value))
         for rate, pages in self.census.rates():
@@ -144,12 +144,12 @@ class Budget:
 
 
 def _per_second(interval: float) -> float:
-    """The visits a second of a page with that interval; none where it makes no sense, such as after the clock was set."""
+    """The visits a second of a page with that interval; 0 where the interval is impossible, such as after the clock was set."""
     return 1 / interval if interval >= _SHORTEST else 0.0
 
 
 class Allowance:
-    """The visits that may be made now: a day's are spread over the day, and no more than an hour's are saved up.
+    """The visits that may be made now: a day's visits are spread over the day, and at most an hour's are saved up.
 
     `spent` are those of the day before the start: what is left of that day may be made at once.
     """
@@ -160,7 +160,7 @@ class Allowance:
         self._portion = max(1.0, min(self._most, per_day * _PORTION))
         self._saved = float(max(0, per_day - spent))
         self._open = 0
-        """Visits that were spent and may still come to nothing."""
+        """Visits that were spent and not settled."""
         self._at = now
 
     def left(self, now: float) -> int:
@@ -177,11 +177,11 @@ class Allowance:
         self._open += visits
 
     def settle(self) -> None:
-        """What was spent is given out."""
+        """Makes final what was spent: the visits were given out."""
         self._open = 0
 
     def take_back(self) -> None:
-        """What was spent since the last `settle` was not given out."""
+        """Returns what was spent since the last `settle`: the visits were not given out."""
         self._saved += self._open
         self._open = 0
 

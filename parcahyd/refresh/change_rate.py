@@ -6,9 +6,9 @@ the rate is kept as a gamma distribution, so that few checks give a broad one ar
 check that found nothing new makes it another gamma distribution exactly; one that found a change is put back into that form
 with its mean and variance kept. With equal intervals and many checks the mean is near that of their estimator.
 
-Beside that stands the suspicion that the page is restless: other bytes at every request, however soon it is asked for again. A
+Kept beside it is the probability that the page is restless: other bytes at every request, however soon it is asked for again. A
 gamma distribution around a sensible guess has no room for that, and a crawl that took such a page for one that could be
-followed would waste its visits on it. It stays a suspicion, because to give up a page wrongly costs more than a few visits.
+followed would waste its visits on it. It stays a probability, because giving up a page wrongly costs more than a few visits.
 
 Old checks fade: a page that begins or stops to change is noticed after some ten checks, however many it had before.
 """
@@ -46,7 +46,7 @@ class ChangeRate(NamedTuple):
 
     @classmethod
     def of(cls, weight: float, span: float, restless: float = _RESTLESS) -> ChangeRate:
-        """From numbers that may be anything, such as those of a damaged database; what is out of range is put at its end."""
+        """From unchecked numbers, such as those of a damaged database; a number out of range becomes the nearest in range."""
         return cls(
             _within(weight, _LEAST_WEIGHT, _MOST_WEIGHT),
             _within(span, _LEAST_SPAN, _MOST_SPAN),
@@ -55,7 +55,7 @@ class ChangeRate(NamedTuple):
 
     @classmethod
     def guess(cls, seconds: float) -> ChangeRate:
-        """Before any second check: as likely as not the page has changed after so many seconds."""
+        """The rate before any second check: after `seconds` the page has changed with a probability of one half."""
         return cls.of(_LEAST_WEIGHT, seconds)
 
     @classmethod
@@ -128,5 +128,5 @@ class ChangeRate(NamedTuple):
 
 
 def _within(value: float, least: float, most: float) -> float:
-    """The value, or the nearest that is possible; the least for what is no number."""
+    """The value, or the nearest possible one; the least one for NaN."""
     return most if value > most else max(least, value) if value > least else least

@@ -20,7 +20,7 @@ _TINY = 1e-5
 
 
 def fresh_seconds(rate: ChangeRate, seconds: float) -> float:
-    """For how many of so many seconds since a check the copy is fresh."""
+    """For how many of the `seconds` since a check the copy is fresh."""
     weight, span, restless = rate
     if not seconds > 0:
         return 0.0
@@ -31,12 +31,12 @@ def fresh_seconds(rate: ChangeRate, seconds: float) -> float:
 
 
 def expected_age(rate: ChangeRate, seconds: float) -> float:
-    """For how many seconds, so many after a check, the page has been newer than its copy."""
+    """For how many seconds the page has been newer than its copy, `seconds` after a check."""
     return max(0.0, seconds - fresh_seconds(rate, seconds))
 
 
 def gain(rate: ChangeRate, interval: float) -> float:
-    """What one visit more adds to a page that is visited after every such interval, in seconds of freshness.
+    """What one more visit adds to a page that is visited at this interval, in seconds of freshness.
 
     It grows with the interval. For a page that changes faster than it can be visited it stays small: visiting that one
     adds less than visiting a slow one, however often it changes.
@@ -49,7 +49,7 @@ def gain(rate: ChangeRate, interval: float) -> float:
 
 
 def interval_of_gain(rate: ChangeRate, value: float, shortest: float, longest: float) -> float:
-    """The interval at which a visit adds `value`, between the two: all pages at one value make the most of their visits."""
+    """The interval, between the two bounds, at which a visit adds `value`. Visits add most when all pages have one value."""
     if not shortest < longest or gain(rate, shortest) >= value:
         return shortest
     if gain(rate, longest) <= value:

@@ -1,10 +1,10 @@
-"""The tags that one process has read, each kept with what it brings: nearly every tag of a page stood on an earlier page.
+"""The tags that one process has read, each kept with what it brings: nearly every tag of a page occurs on an earlier page, too.
 
 The compiled tag reader (`native/`) finds the tags that can carry links. It asks `KnownTags.learn` about each tag that it meets
 for the first time, and remembers the answer.
 
 A tag is known by its *key*. The key of most tags is their one line in the table of links, so the keys of a page joined are its
-table. A tag that brings nothing has the empty key. Some tags say more than a line can hold: words to robots, links to tables,
+table. A tag that brings nothing has the empty key. Some tags say more than a line can hold: rules for robots, links to tables,
 several lines, or a line that means something else in another tag. Their key is `MARK` and the tag as it stands.
 """
 
@@ -24,7 +24,7 @@ from parcahyd.rules.urls.canonical_url import plain_way
 try:
     from parcahyd.rules.html._tag_reader import TagReader, plain_leads
 except ImportError:  # It was not compiled: every page is read by way of its tree.
-    TagReader = plain_leads = None  # type: ignore[assignment,misc] # what is not there has no type
+    TagReader = plain_leads = None  # type: ignore[assignment,misc] # not compiled, so without a type
 
 __all__ = ["IS_COMPILED", "MARK", "NOTHING", "Found", "KnownTags", "hangs", "lines_of", "plain_leads"]
 
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     hangs_on_page: bool = False
     """A reference is empty or begins with a query: what it leads to depends on more than the page's directory."""
     robots: tuple[tuple[str, str], ...] = ()
-    """Name and content of a meta that may speak to robots."""
+    """Name and content of a meta that may hold rules for robots."""
     tables: tuple[tuple[str, str], ...] = ()
     """Relation and reference of a link to tables."""
     way: tuple[int, str] | None = None
@@ -71,7 +71,7 @@ def _plain_found(href: str, line: bytes) -> Found:
 
 
 class _FoundTags(dict[bytes, Found]):
-    """By key: what its tags bring. For a plain anchor that is read out of the key, when it is asked for."""
+    """By key: what its tags bring. For a plain anchor it is computed from the key at the first lookup."""
 
     def __missing__(self, key: bytes) -> Found:
         if key[:2] != _ANCHOR or b"\t" in key[2:]:
@@ -81,7 +81,7 @@ class _FoundTags(dict[bytes, Found]):
 
 
 class KnownTags:
-    """A tag reader with what it has learnt. Nothing is forgotten. Several threads may use one."""
+    """A tag reader and all tags that it has read. Several threads may use one."""
 
     def __init__(self) -> None:
         self._reader = TagReader()
@@ -92,7 +92,7 @@ class KnownTags:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time for a new one. A page may always add its own tags, whose number and bytes are bounded."""
+        """Whether a new `KnownTags` should replace it. A page may always add its own tags; their number and bytes are bounded."""
         known = max(len(self._reader), len(self.found))
         return known > _MOST_KNOWN or self._long > _MOST_LONG or self._lines > _MOST_LINES
 

@@ -1,7 +1,7 @@
 """`Link` headers (RFC 8288): links that stand beside a document, of the same kinds as those of its `link` elements.
 
 Their references are relative to the document's URL; a `base` in the document does not apply to them (section 3.1). A link
-without `rel` means nothing, and one with an `anchor` outside of the document speaks about another document: both are dropped
+without `rel` means nothing, and one with an `anchor` outside of the document is about another document: both are dropped
 (sections 3.2 and 3.3). What is not understood ends with the next comma; everything is bounded, and nothing raises.
 """
 

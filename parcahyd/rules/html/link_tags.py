@@ -28,12 +28,12 @@ __all__ = [
 ]
 
 MAX_LINKS = 100_000
-"""Links of one document; those after are not seen."""
+"""Links of one document; later ones are ignored."""
 MAX_HREF = 65_536
 """Characters of a reference; a longer one is no link. It lies far above MaxUrlLength, which drops long URLs."""
 
 MAX_TABLES = 8
-"""Links of one document to tables; those after are not seen."""
+"""Links of one document to tables; later ones are ignored."""
 _MAX_TABLE_HREF = 2_048
 
 _SURROUNDING = "".join(map(chr, range(33)))
@@ -86,7 +86,7 @@ class Sink:
         self.embedded: dict[str, None] = {}
         self.lines: dict[str, None] = {}
         self.robots: list[tuple[str, str]] = []
-        """Name and content of each meta that may speak to robots."""
+        """Name and content of each meta that may hold rules for robots."""
         self.tables: list[tuple[str, str]] = []
         """Relation and reference of each `link` that leads to tables: tol, tvi or augment."""
 

@@ -3,7 +3,7 @@
 `read_links` has two readers, which give the same links. The tag reader in C, where it could be compiled, goes once through an
 ordinary page in UTF-8 and takes the tags that can carry links; it knows most of them from earlier pages (`known_tags`). Every
 other page becomes a tree. The tree is the one that browsers build (turbohtml follows the WHATWG's parsing algorithm), so tag
-soup, comments, scripts and raw text hold no surprises:
+soup, comments, scripts and raw text are read as in a browser:
 
 - comments, `script`, `style`, `title`, `textarea`, `xmp`, `noframes`, `noembed` and the inside of `iframe` are text: no links;
 - scripting is off, so `noscript` is content and its links count;
@@ -93,7 +93,7 @@ class PageLinks:
         The kinds are those of TOL/1: a, area, link, img, media, script, style, frame, form, canonical, alternate, next.
         """
         self.robots = robots
-        """Name and content of each meta that may speak to robots; empty on nearly every page."""
+        """Name and content of each meta that may hold rules for robots; empty on nearly every page."""
         self.tables = tables
         """Relation (tol, tvi, augment) and raw reference of each link to tables; empty on nearly every page."""
 

@@ -58,7 +58,7 @@ def zip_kind(body: bytes) -> str:
     """The media type of a ZIP archive: the document that it is, or ZIP for any other."""
     declared = _MIMETYPE(body[:256])
     if declared is not None:
-        size = int.from_bytes(declared[1], "little")  # 0 where it was not known yet when this was written
+        size = int.from_bytes(declared[1], "little")  # 0 where the writer did not know it yet
         return declared[2][: size or None].decode("ascii")
     names = [entry.name for entry in islice(entries(body), _LOOKED_AT)]
     if "[Content_Types].xml" in names:
@@ -102,7 +102,7 @@ _UTF_8, _ENCRYPTED = 0x800, 0x1
 
 
 class Entry(NamedTuple):
-    """What the directory says of one member; nothing of it is to be believed."""
+    """What the directory says about one member. It may be wrong."""
 
     name: str
     method: int
@@ -118,7 +118,7 @@ class Entry(NamedTuple):
 
 
 def entries(body: bytes) -> Iterator[Entry]:
-    """The entries in the directory's order; none where there is no directory. One that is damaged ends it."""
+    """The entries in the directory's order; none where there is no directory. A damaged entry ends them."""
     at, end, shift = _directory(body)
     while at + _ENTRY.size <= end:
         magic, made_by, _, flags, method, _, _, crc, packed, unpacked, *sizes, _, _, mode, offset = _ENTRY.unpack_from(body, at)

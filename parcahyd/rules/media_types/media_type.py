@@ -1,6 +1,6 @@
 """What kind of document an answer is: by its Content-Type where that says something, else by its content.
 
-In the spirit of the WHATWG's MIME sniffing standard, reduced to what a crawler asks. A declared type is believed, with these
+It follows the WHATWG's MIME sniffing standard, reduced to what a crawler needs. A declared type is believed, with these
 exceptions, all of which are about content that cannot be what was declared:
 
 - one that servers send when they know nothing is no declaration;
@@ -127,10 +127,10 @@ _SIGNED = ("", *(media_type for _, media_type in _UNMISTAKABLE + _READABLE))
 _UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 # "Binary data bytes", section 3.
 _NEVER_IN_TEXT = bytes((*range(9), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
-# What is made of a declaration.
+# How a declared type is treated.
 _BELIEVE, _TEXT, _PLAIN, _XML, _BINARY, _NOTHING = range(6)
-# How documents begin that need no second look: any; as most texts and as no signature does; none.
-_ABOVE_SUSPICION: tuple[bytes | tuple[bytes, ...], ...] = (b"", (b"<", b"\n", b"\r", b"\t", b" ", b"\xef"), (), (), (), ())
+# By that: first bytes of documents whose content is not looked at. All; those of most texts and of no signature; none.
+_DECIDING_FIRST_BYTES: tuple[bytes | tuple[bytes, ...], ...] = (b"", (b"<", b"\n", b"\r", b"\t", b" ", b"\xef"), (), (), (), ())
 _TEXT_TYPES = frozenset(
     ("application/json", "application/javascript", "application/ecmascript", "application/x-javascript", "image/svg+xml")
 )
@@ -180,7 +180,7 @@ def _declared(header: str) -> tuple[tuple[str, str], bytes | tuple[bytes, ...], 
         else:
             charset = named or charset
     trust = _trust(media_type)
-    return (media_type, charset), _ABOVE_SUSPICION[trust], trust
+    return (media_type, charset), _DECIDING_FIRST_BYTES[trust], trust
 
 
 def _charset(member: str) -> str:
@@ -267,7 +267,7 @@ def _is_binary(body: bytes) -> bool:
 
 
 class AcceptedTypes:
-    """Says of a media type whether it is one of those wanted: `text/html`, `image/*`, or `*` and `*/*` for all.
+    """Decides whether documents of a media type are kept: `text/html`, `image/*`, or `*` and `*/*` for all.
 
     Letter case makes no difference, nor do parameters behind `;`. With nothing wanted in particular everything is.
     """
@@ -281,7 +281,7 @@ class AcceptedTypes:
         self._families = tuple(one[:-1] for one in types if one.endswith("/*"))
 
     def admits(self, media_type: str) -> bool:
-        """Whether a document of this type is kept; one of which no type is known only where everything is wanted."""
+        """Whether a document of this type is kept; one of unknown type only where all types are kept."""
         if self._wants_all:
             return True
         bare = _bare(media_type)

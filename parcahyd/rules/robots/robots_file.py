@@ -72,7 +72,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 
 class Robots:
-    """A site's robots.txt as it speaks to one user agent."""
+    """The rules of a site's robots.txt for one user agent."""
 
     __slots__ = ("_matcher", "_prefixes", "_rules", "crawl_delay", "sitemaps")
 
@@ -94,7 +94,7 @@ class Robots:
         return _Reader(product_token(user_agent).lower()).read(_decoded(text))
 
     def allows(self, url: str) -> bool:
-        """Whether the absolute, canonical URL may be asked for; /robots.txt itself always may."""
+        """Whether the absolute, canonical URL may be requested; /robots.txt itself always may."""
         if self._matcher is None:
             return True
         if self._prefixes and "%" not in url and not url.startswith(self._prefixes, url.find("/", url.find("://") + 3)):
@@ -128,7 +128,7 @@ def _matcher(rules: tuple[_Rule, ...]) -> Protego:
 
 
 def _necessary_prefixes(forbidden: list[str]) -> tuple[str, ...]:
-    """With which one of these a path must begin to be forbidden; empty where that excludes no path.
+    """The prefixes, one of which every forbidden path has; empty where that excludes no path.
 
     It saves asking protego about most URLs of most sites. A path that holds an escape is outside its reach.
     """

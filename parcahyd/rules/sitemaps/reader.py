@@ -7,7 +7,7 @@ feed says about itself.
 XML is read tag after tag, each for itself, because many files on the Web are not well-formed. Ampersands may stand alone, tags
 may stay open, comments may never end, and warnings of a script may stand before the root. A reference to a character is
 understood with its semicolon only: `?a=1&copy=2` is a query, not a sign. Bytes that are no UTF-8 become escapes, as a path
-means its bytes whatever their encoding. The first thing that is wrong is noted for people.
+means its bytes whatever their encoding. The first thing that is wrong is noted in a sentence.
 
 Files may be hostile: bytes, tags, locations and their length are bounded, time is linear in the bytes, no entity is declared or
 fetched, and no input raises. A file that lists itself does no harm, because a visit reads each file once.

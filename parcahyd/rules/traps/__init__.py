@@ -3,7 +3,7 @@
 | guard | refuses |
 |---|---|
 | `url_shapes` | paths that are very deep, or whose segments repeat, as broken relative links make them |
-| `queries` | queries with very many parameters, paths with ever new lists of parameter names, known URLs with another session id |
+| `queries` | queries with very many parameters, paths with ever new lists of names, known URLs with another session id |
 | `calendars` | runs of dates that lead far from today |
 | `budgets` | URLs of a template, directory or site whose documents keep being the same |
 
