@@ -92,7 +92,7 @@ class KnownTags:
 
     @property
     def is_full(self) -> bool:
-        """Whether a new `KnownTags` should replace it. A page may always add its own tags; their number and bytes are bounded."""
+        """Whether a new `KnownTags` should replace it. A page may always add its own tags, a bounded number of them."""
         known = max(len(self._reader), len(self.found))
         return known > _MOST_KNOWN or self._long > _MOST_LONG or self._lines > _MOST_LINES
 

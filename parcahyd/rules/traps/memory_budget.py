@@ -1,7 +1,4 @@
-"""How much guards remember: bounded for each visit, and for all visits of a worker together.
-
-Tested in tests/rules/traps/test_guards.py.
-"""
+"""How much guards remember: bounded for each visit, and for all visits of a worker together."""
 
 from __future__ import annotations
 
