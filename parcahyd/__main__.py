@@ -1,4 +1,4 @@
-"""`python -m parcahyd` is the command `parcahyd`. Tested in tests/end_to_end/test_whole_crawl.py."""
+"""`python -m parcahyd` is the command `parcahyd`. Tested in tests/cli/test_application.py."""
 
 from __future__ import annotations
 

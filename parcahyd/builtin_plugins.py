@@ -3,6 +3,8 @@
 A factory imports the library of its plugin, so that a crawl loads only what its configuration names: `requests` alone takes
 0.1 s. There is no built-in recognizer. The rule that recognizes formats (`rules.media_types`) is part of every page's path;
 recognizers add to it.
+
+Tested in tests/test_plugin_manager.py.
 """
 
 from __future__ import annotations

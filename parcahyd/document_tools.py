@@ -1,7 +1,7 @@
 """Recognizer, summarizers and expanders of a configuration, as a Crawl Worker uses them.
 
-The coordinator and Update Database read no documents, so this is not in `plugin_manager`: formats take 0.1 s to load. Tested in
-tests/test_plugin_manager.py.
+The coordinator and Update Database read no documents, so this is not in `plugin_manager`: formats take 0.1 s to load.
+Tested in tests/test_plugin_manager.py.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class HookSpecs:
-    """The questions that the crawl asks its plugins."""
+    """The hooks: each returns what the plugin offers, by name."""
 
     @hookspec
     def parcahyd_resolvers(self) -> dict[str, ResolverFactory]:
@@ -75,7 +75,7 @@ class HookSpecs:
 
     @hookspec
     def parcahyd_recognizers(self) -> dict[str, RecognizerFactory]:
-        """Recognizers by name, which tell formats by content. All of them are in use, in the order of their names.
+        """Recognizers by name, which recognize formats by content. All of them are in use, in the order of their names.
 
         The factory runs once in each Crawl Worker process and takes the work configuration.
         """

@@ -33,7 +33,7 @@ class FoundPlugin(msgspec.Struct, frozen=True):
 
 
 def plugins_of_packages() -> Iterator[FoundPlugin]:
-    """What installed packages offer as entry points of the group `parcahyd`."""
+    """The plugins that installed packages offer as entry points of the group `parcahyd`."""
     for entry in entry_points(group=PROJECT):
         distribution = entry.dist
         where = "entry point" if distribution is None else f"entry point of {distribution.name} {distribution.version}"
@@ -47,7 +47,7 @@ def plugins_of_packages() -> Iterator[FoundPlugin]:
 
 
 def plugins_in_folder(folder: str) -> Iterator[FoundPlugin]:
-    """Every `*.py` of the folder whose name does not start with `_`. A missing folder has no plugins in it."""
+    """Every `*.py` of the folder whose name does not start with `_`. A missing folder counts as an empty one."""
     folder = os.path.normpath(folder)
     if not os.path.isdir(folder):
         return
@@ -58,7 +58,7 @@ def plugins_in_folder(folder: str) -> Iterator[FoundPlugin]:
 
 
 def target_of(path: str, setting: str) -> object:
-    """What `package.module:Name`, `package.module.Name` or `package.module` leads to."""
+    """The object that `package.module:Name`, `package.module.Name` or `package.module` names."""
     module_path, separator, attribute = path.partition(":")
     module = _imported(module_path, path, setting)
     if module is None and not separator:

@@ -62,7 +62,7 @@ class PlainHttp(ThreadedDownloader):
 
 
 def _read(response: HTTPResponse, most: int) -> bytes:
-    """At most that many bytes, in pieces: http.client reports a body that ends early only when all of it is read at once."""
+    """At most that many bytes, in pieces: http.client reports a body that ends early only when all of it is read."""
     pieces: list[bytes] = []
     size = 0
     while size < most and (piece := response.read(min(65536, most - size))):

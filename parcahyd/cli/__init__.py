@@ -1,6 +1,7 @@
 """The command line: one file per command, each with a click command named `command`.
 
-`application.py` finds the commands and runs one, `exit_codes.py` turns what went wrong into one line and an exit code.
+`application.py` finds the commands and runs one, `exit_codes.py` turns an error into one line and an exit code.
+Tested in tests/cli/test_application.py.
 """
 
 from __future__ import annotations

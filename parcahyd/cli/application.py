@@ -1,4 +1,4 @@
-"""The program `parcahyd`: its commands, found when they are asked for; see `exit_codes.py` for how it ends."""
+"""The program `parcahyd`: it imports a command when that command is run. `exit_codes.py` says how it ends."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ COMMANDS = {
     "status": "Show what is stored, what waits, and how the last run went.",
     "urls": "List the URLs with their state, reason, status and depth.",
     "show": "Write a stored document to standard output, byte for byte.",
-    "explain": "Tell the story of one URL: where it stands, and why.",
-    "fetch": "Visit one URL and tell everything; nothing is stored.",
+    "explain": "Show what is known about one URL: its state, and why.",
+    "fetch": "Visit one URL and print everything; nothing is stored.",
     "verify": "Check that everything in the database is as it must be.",
     "augment": "Write, check and serve the tables of a site that you publish.",
     "config": "Show every setting in force, and where its value comes from.",
@@ -101,11 +101,11 @@ def run_command(arguments: Sequence[str]) -> int:
         return shell_complete(application, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
         return exit_code(partial(_invoke, list(arguments)))
-    except click.UsageError as mistake:
-        message = mistake.format_message().rstrip(".")
-        return print_error(f"{message[:1].lower()}{message[1:]} (see {_path_of(mistake, arguments)} --help)", 2)
-    except click.ClickException as mistake:
-        return print_error(mistake.format_message(), 2)
+    except click.UsageError as error:
+        message = error.format_message().rstrip(".")
+        return print_error(f"{message[:1].lower()}{message[1:]} (see {_path_of(error, arguments)} --help)", 2)
+    except click.ClickException as error:
+        return print_error(error.format_message(), 2)
     except click.Abort:
         return 130
 
@@ -118,8 +118,8 @@ def _invoke(arguments: list[str]) -> int:
         return end.exit_code
 
 
-def _path_of(mistake: click.UsageError, arguments: Sequence[str]) -> str:
-    """The command that a mistake was made in; click does not always say it."""
-    if mistake.ctx is not None:
-        return mistake.ctx.command_path
+def _path_of(error: click.UsageError, arguments: Sequence[str]) -> str:
+    """The command line's commands up to the one with the error; click does not always name it."""
+    if error.ctx is not None:
+        return error.ctx.command_path
     return " ".join((PROGRAM, *(word for word in arguments[:1] if word in COMMANDS)))

@@ -31,8 +31,9 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 def command(ctx: click.Context) -> None:
     """Write, check and serve the tables of a site that you publish.
 
-    A table of links (.TOL) tells crawlers where a page leads before they load it; a table of variable information (.TVI) holds
-    the parts of a page that change, so that a refresh moves those and nothing else. Browsers are not concerned.
+    A table of links (.TOL) names the links of a page, so that crawlers know them before they load it. A table of variable
+    information (.TVI) holds the parts of a page that change, so that a refresh transfers those and nothing else. Browsers
+    ignore both.
     docs/augmented-hypertext.md explains both.
 
     \b
@@ -46,7 +47,7 @@ def command(ctx: click.Context) -> None:
 
 
 def _site_options(function: _Command) -> _Command:
-    """What `build` and `check` must be told alike."""
+    """The argument and options that `build` and `check` share."""
     options = (
         click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)),
         click.option(
@@ -85,7 +86,7 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     """Write the tables of the pages in DIR, the bundle, and the line of robots.txt.
 
     The last step of a site's build. Only what has changed is written; tables of pages that are gone are removed. What is wrong
-    with a page's markers is told with line and column, no .TVI is written for that page, and the exit code is then 1.
+    with a page's markers is reported with line and column, no .TVI is written for that page, and the exit code is then 1.
 
     \b
     Examples:
@@ -98,7 +99,7 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
         report = build(plan, jobs=_processes(jobs), dry_run=dry_run, progress=progress)
     _write_errors(report.errors)
     if not quiet:
-        _tell(report, plan, time.monotonic() - began, dry_run)
+        _print_report(report, plan, time.monotonic() - began, dry_run)
     return 1 if report.errors else 0
 
 
@@ -171,7 +172,7 @@ def _write_errors(errors: list[PageError]) -> None:
         sys.stderr.write(f"{plain(str(error))}\n")
 
 
-def _tell(report: BuildReport, plan: AuthorPlan, seconds: float, dry_run: bool) -> None:
+def _print_report(report: BuildReport, plan: AuthorPlan, seconds: float, dry_run: bool) -> None:
     share = 100 * report.table_bytes / report.page_bytes if report.page_bytes else 0.0
     would = "would be " if dry_run else ""
     click.echo(

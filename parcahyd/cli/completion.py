@@ -1,4 +1,4 @@
-"""`parcahyd completion`: the script that teaches a shell to complete our commands, options and settings."""
+"""`parcahyd completion`: the script by which a shell completes commands, options and settings."""
 
 from __future__ import annotations
 

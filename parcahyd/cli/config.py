@@ -37,8 +37,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     lines = list(explain(configuration))
     database = shown_database_url(configuration)
     if as_json:
-        told = {"folder": configuration.folder, "database": database, "settings": lines}
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
+        report = {"folder": configuration.folder, "database": database, "settings": lines}
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
         return
     names = max(len(line.name) for line in lines)
     values = min(max(len(line.value) for line in lines), _WIDEST)

@@ -31,7 +31,7 @@ def default_folder() -> str | None:
 
 
 def _is_file(path: str) -> bool:
-    """As `os.path.isfile` has it, which however says no where it may not look."""
+    """As `os.path.isfile`, but a folder that may not be read raises OSError instead of meaning no."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):

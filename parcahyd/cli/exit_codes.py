@@ -37,7 +37,7 @@ PROGRAM = "parcahyd"
 def exit_code(command: Callable[[], int]) -> int:
     """Run a command and return its exit code, also when it raises."""
     try:
-        if isinstance(sys.stdout, TextIOWrapper):  # A terminal of few characters shows the others written out.
+        if isinstance(sys.stdout, TextIOWrapper):  # Characters that the terminal's encoding lacks are written as escapes.
             sys.stdout.reconfigure(errors="backslashreplace")
         code = command()
         sys.stdout.flush()
@@ -66,18 +66,16 @@ def print_error(message: str, code: int) -> int:
     return code
 
 
-# --- The three standard streams when they are closed, when the reader of the output goes away, and when no room is left.
-# Tested by tests/cli/test_application.py.
-
+# --- standard streams that are closed, whose reader is gone, or that have no room left --------------------------------
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 """Failures of the machine, not of the user."""
 
 
 def open_standard_streams() -> None:
-    """Let those that were closed when the process began lead nowhere.
+    """Open /dev/null in the place of standard streams that were closed when the process started.
 
-    The next file or socket would take the number of a closed one, and children would take it for a standard stream.
+    Otherwise the next file or socket would get the number of a closed stream, and children would use it as that stream.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -87,7 +85,7 @@ def open_standard_streams() -> None:
 
 
 def give_up_standard_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter's own flush at the end cannot fail either."""
+    """Point standard output to /dev/null, so that the interpreter's own flush at exit cannot fail either."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""`parcahyd explain`: the whole story of one URL."""
+"""`parcahyd explain`: everything that is known about one URL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["command"]
 @click.argument("url")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
-    """Tell the story of one URL: where it stands, and why.
+    """Show what is known about one URL: its state, and why.
 
     Its canonical form and what was changed for it, its state with the reason and what can be done about it, whether scope,
     trap guards and robots.txt admit it and by which rule, which tables its site offers, the address of its host, who
@@ -42,18 +42,18 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
         raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
     canon = Canon.of(configuration.work)
     with open_reports(configuration) as reports:
-        story = reports.story(text)  # as it was found, perhaps before the options of the canonical form were given
-        if story is None and canon is not None:
+        details = reports.story(text)  # As it was found, perhaps before the options of the canonical form were given.
+        if details is None and canon is not None:
             text = canon.apply(text)
-            story = reports.story(text)
-        if story is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
-            story = reports.story(short)
-        neighbour = story or _same_site(reports, text)
-    for line in url_report_lines(url, text, story, neighbour, configuration, time.time()):
+            details = reports.story(text)
+        if details is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
+            details = reports.story(short)
+        neighbour = details or _same_site(reports, text)
+    for line in url_report_lines(url, text, details, neighbour, configuration, time.time()):
         click.echo(line)
 
 
 def _same_site(reports: Reports, url: str) -> UrlDetails | None:
-    """The story of some URL of the same site, for what it tells about the site."""
+    """The details of any URL of the same site: they say what is known about the site."""
     any_url = next(reports.urls(site=origin(*split(url)[:3])), None)
     return reports.story(any_url.url) if any_url is not None else None

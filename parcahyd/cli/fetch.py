@@ -1,4 +1,4 @@
-"""`parcahyd fetch`: one visit, told in every detail, and nothing stored.
+"""`parcahyd fetch`: one visit with every detail printed, and nothing stored.
 
 Tested in tests/end_to_end/test_fetch.py.
 """
@@ -17,7 +17,7 @@ from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.exit_codes import NO_ROOM
 from parcahyd.cli.options import crawl_options
 from parcahyd.cli.single_fetch import Exchange, SingleFetch
-from parcahyd.cli.wording import moment, plain, plural, size, span
+from parcahyd.cli.wording import plain, plural, size, span, utc_time
 from parcahyd.config.secrets import secret_headers
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
@@ -36,7 +36,7 @@ _LINKS = 20
 @click.option("--links", "all_links", is_flag=True, help=f"List every link of the document, not only the first {_LINKS}.")
 @crawl_options
 def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: Path | None, all_links: bool) -> None:
-    """Visit one URL and tell everything; nothing is stored.
+    """Visit one URL and print everything; nothing is stored.
 
     The host is resolved and its addresses are vetted, robots.txt is asked for and obeyed, and the document is read as a crawl
     would read it. Redirects are shown, not followed to other sites. It knows nothing of a crawl that may be running, nor of the
@@ -51,23 +51,23 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
     text = canonical(url)
     if text is None:
         raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
-    _say("url", text)
+    _print("url", text)
     if text != url:
-        _say("given as", url)
-    visit = SingleFetch(text, configuration, partial(_tell, secret_headers(configuration.work)))
+        _print("given as", url)
+    visit = SingleFetch(text, configuration, partial(_print_exchange, secret_headers(configuration.work)))
     resolved = visit.resolve()
     if resolved.reason:
-        _say("address", f"none: {resolved.detail}. {Reason.of(resolved.reason).sentence}")
+        _print("address", f"none: {resolved.detail}. {Reason.of(resolved.reason).sentence}")
         sys.exit(1)
     for address in resolved.addresses:
-        _say("address", f"{address}, holds until {moment(resolved.expires_at)}")
+        _print("address", f"{address}, holds until {utc_time(resolved.expires_at)}")
     visit.visit(resolved)
     for label, line in _outcome(text, visit, all_links):
-        _say(label, line)
+        _print(label, line)
     document = next((record for record in visit.records if isinstance(record, PageRecord) and not record.redirect), None)
     if output is not None and document is not None:
         _write(output, document.body)
-        _say("written", str(output))
+        _print("written", str(output))
     sys.exit(0 if any(isinstance(record, PageRecord) for record in visit.records) else 1)
 
 
@@ -80,21 +80,21 @@ def _write(file: Path, data: bytes) -> None:
         raise UserError(f"{str(file)!r} cannot be written: {failure.strerror}", "give another with --output") from failure
 
 
-def _say(label: str, text: str) -> None:
+def _print(label: str, text: str) -> None:
     click.echo(f"{label:10} {plain(text)}")
 
 
-def _tell(secret: Collection[str], exchange: Exchange) -> None:
+def _print_exchange(secret: Collection[str], exchange: Exchange) -> None:
     request, result = exchange.request, exchange.result
-    _say("GET", f"{request.url} at {request.address} port {request.port}")
+    _print("GET", f"{request.url} at {request.address} port {request.port}")
     for name, value in request.headers:
-        _say("", f"> {name}: {'***' if name.lower() in secret else value}")
+        _print("", f"> {name}: {'***' if name.lower() in secret else value}")
     if result.failure is not None:
-        _say("", f"< {result.failure.value} after {span(exchange.seconds)}: {result.detail}")
+        _print("", f"< {result.failure.value} after {span(exchange.seconds)}: {result.detail}")
         return
-    _say("", f"< {result.status}, {size(len(result.body))} in {span(exchange.seconds)}")
+    _print("", f"< {result.status}, {size(len(result.body))} in {span(exchange.seconds)}")
     for name, value in result.headers:
-        _say("", f"< {name}: {value}")
+        _print("", f"< {name}: {value}")
 
 
 def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[str, str]]:
@@ -106,7 +106,7 @@ def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[st
             if record.detail:
                 yield "", record.detail
         elif isinstance(record, PauseRecord):
-            yield "pause", f"the server wants to be left alone until {moment(record.not_before)}"
+            yield "pause", f"the server asks for no requests until {utc_time(record.not_before)}"
         elif isinstance(record, PageRecord):
             yield from _page(record, all_links)
     for sentence in visit.plugin_errors:

@@ -1,4 +1,4 @@
-"""A run told to programs: one JSON object per line, one per interval and one at the end."""
+"""Reports a run to programs: one line of JSON per interval, and one at the end."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class JsonLines:
     def close(self) -> None:
         """Every line was flushed when it was written."""
 
-    def _write(self, event: str, told: Progress | RunSummary) -> None:
-        line = {"event": event, "time": round(time.time(), 3), **msgspec.structs.asdict(told)}
-        line["seconds"] = round(told.seconds, 3)
+    def _write(self, event: str, report: Progress | RunSummary) -> None:
+        line = {"event": event, "time": round(time.time(), 3), **msgspec.structs.asdict(report)}
+        line["seconds"] = round(report.seconds, 3)
         self._output.write(msgspec.json.encode(line) + b"\n")
         self._output.flush()

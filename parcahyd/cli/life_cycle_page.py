@@ -1,4 +1,4 @@
-"""Draws docs/life-of-a-url.md from the tables of `core/life_cycle.py`: `python -m parcahyd.cli.life_cycle_page` prints it."""
+"""Draws docs/life-of-a-url.md from the tables of `core/states.py`: `python -m parcahyd.cli.life_cycle_page` prints it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPENING = """\
 # The life of a URL
 
 A URL is in exactly one of five states. What happens to it moves it to another, and a reason says why it is where it is.
-`parcahyd explain URL` tells this story for one URL, `parcahyd urls --state STATE` lists the URLs in a state, and
+`parcahyd explain URL` shows all this for one URL, `parcahyd urls --state STATE` lists the URLs in a state, and
 `parcahyd verify` checks that every row of the database obeys the tables below.
 
 This page is drawn from `parcahyd/core/states.py`; `make docs` draws it again.

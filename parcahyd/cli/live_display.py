@@ -1,4 +1,4 @@
-"""A run told to people: a display that is drawn anew on the terminal, and the summary that stays."""
+"""Reports a run to people: a display that is redrawn on the terminal, and a summary that stays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
     "summary_lines",
 ]
 
-_ROWS_OF_THE_REST = 12
+_OTHER_ROWS = 12
 """Lines that the head, the table headings and the workers' table take on a small machine."""
 
 
@@ -33,7 +33,7 @@ class LiveDisplay:
         if self._live is None:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
-        rows = self._console.height - _ROWS_OF_THE_REST - len(snapshot.workers)
+        rows = self._console.height - _OTHER_ROWS - len(snapshot.workers)
         self._live.update(draw(snapshot, max(rows, 1)), refresh=True)
 
     def finished(self, summary: RunSummary) -> None:
@@ -48,7 +48,7 @@ class LiveDisplay:
 
 
 def draw(snapshot: Progress, site_rows: int) -> RenderableType:
-    """The picture of a snapshot, with at most so many sites, the busiest first."""
+    """What is drawn for a snapshot, with at most `site_rows` sites, those with the most waiting URLs first."""
     parts: list[RenderableType] = [_head(snapshot), Text(), _sites(snapshot, site_rows), Text(), _workers(snapshot)]
     return Group(*parts)
 
@@ -99,7 +99,7 @@ def _workers(snapshot: Progress) -> RenderableType:
 
 
 def _foreign(text: str) -> Text:
-    """Words that others chose: never taken for rich's markup, never able to steer the terminal."""
+    """Text from servers and plugins. It is not read as rich's markup, and cannot control the terminal."""
     return Text(plain(text))
 
 

@@ -37,8 +37,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
     listing = PluginManager.load(configuration, check=False).listing()
     in_use = _in_use(configuration)
     if as_json:
-        told = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
+        rows = [{**msgspec.structs.asdict(report), "in_use": _is_in_use(report, in_use)} for report in listing]
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(rows)) + b"\n")
         return
     for hook in dict.fromkeys((*in_use, *(report.hook for report in listing))):
         _write_hook(hook, in_use.get(hook), [report for report in listing if report.hook == hook])

@@ -1,4 +1,4 @@
-"""A run's observer that works on a thread of its own, so that a slow or stopped terminal never delays the crawl."""
+"""The reporters of a run, and the thread that they work on, so that a slow or stopped terminal never delays the crawl."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ReporterThread:
             self._changed.notify()
 
     def close(self) -> None:
-        """Wait until everything that was handed in has been told."""
+        """Wait until the reporter has received everything."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -69,13 +69,13 @@ class ReporterThread:
     def _work(self) -> None:
         try:
             with suppress(OSError):
-                while self._tell_next():
+                while self._report_next():
                     pass
         finally:
             with suppress(OSError):
                 self._reporter.close()
 
-    def _tell_next(self) -> bool:
+    def _report_next(self) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._snapshot or self._summary or self._closing)
             snapshot, summary, closing = self._snapshot, self._summary, self._closing

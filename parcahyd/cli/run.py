@@ -46,7 +46,7 @@ class _Interval(click.FloatRange):
     metavar="SECONDS",
     help="How often a line of JSON is written where standard output is not a terminal; 0: twice a second.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only mistakes and failures are told.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only errors are written.")
 @crawl_options
 def command(
     folder: Path | None,

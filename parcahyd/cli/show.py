@@ -12,7 +12,7 @@ import click
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.options import crawl_options, time_argument
-from parcahyd.cli.wording import moment, version_line
+from parcahyd.cli.wording import utc_time, version_line
 from parcahyd.core.errors import UserError
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import StoredDocument, UrlDetails
@@ -43,15 +43,15 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: 
       parcahyd show --versions https://www.example.org/
       parcahyd show --at 2026-03-04T12:00Z https://www.example.org/
     """
-    moment_wanted = None if at is None else time_argument(at)
+    wanted_at = None if at is None else time_argument(at)
     configuration = read_configuration(folder, overrides)
     with open_reports(configuration) as reports:
         if versions:
             _list_versions(reports, url)
             return
-        document = reports.document(url, moment_wanted)
+        document = reports.document(url, wanted_at)
         if document is None:
-            raise _nothing_stored(reports, url, moment_wanted)
+            raise _nothing_stored(reports, url, wanted_at)
     output = (_head(document) if headers else b"") + document.body
     if sys.stdout.isatty() and _CONTROLS.search(output):
         raise UserError(
@@ -70,32 +70,34 @@ def _head(document: StoredDocument) -> bytes:
 
 
 def _list_versions(reports: Reports, url: str) -> None:
-    story = reports.story(url)
-    if story is None or not story.fetches:
+    details = reports.story(url)
+    if details is None or not details.fetches:
         raise _nothing_stored(reports, url, None)
-    for version in story.fetches:
+    for version in details.fetches:
         click.echo(version_line(version))
 
 
 def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserError:
-    story = reports.story(url)
-    if story is None:
+    details = reports.story(url)
+    if details is None:
         return UserError(f"{url} is not in this crawl", f"parcahyd explain {quote(url)} says whether it could be")
-    if at is not None and story.fetches:
-        return _nothing_stored_then(story, at)
-    if story.redirect is not None:
-        return UserError(f"{url} is a redirect", f"parcahyd show {quote(story.redirect)}")
+    if at is not None and details.fetches:
+        return _nothing_stored_then(details, at)
+    if details.redirect is not None:
+        return UserError(f"{url} is a redirect", f"parcahyd show {quote(details.redirect)}")
     # A page that does not want to be kept is "stored" without its document.
-    why = f"its page asks for that ({story.reason})" if story.state == "stored" else f"it is {story.state}"
+    why = f"its page asks for that ({details.reason})" if details.state == "stored" else f"it is {details.state}"
     return UserError(f"no document is stored for {url}: {why}", f"parcahyd explain {quote(url)} says why")
 
 
-def _nothing_stored_then(story: UrlDetails, at: float) -> UserError:
-    earlier = next((version for version in story.fetches if version.at <= at), None)
+def _nothing_stored_then(details: UrlDetails, at: float) -> UserError:
+    earlier = next((version for version in details.fetches if version.at <= at), None)
     if earlier is None:
-        oldest = moment(story.fetches[-1].at)
+        oldest = utc_time(details.fetches[-1].at)
         return UserError(
-            f"{story.url} as it was at {moment(at)} is not stored: the oldest stored version is of {oldest}",
-            f'parcahyd show --at "{oldest}" {quote(story.url)}',
+            f"{details.url} as it was at {utc_time(at)} is not stored: the oldest stored version is of {oldest}",
+            f'parcahyd show --at "{oldest}" {quote(details.url)}',
         )
-    return UserError(f"{story.url} was a redirect at {moment(at)}", f"parcahyd show {quote(earlier.redirect or story.url)}")
+    return UserError(
+        f"{details.url} was a redirect at {utc_time(at)}", f"parcahyd show {quote(earlier.redirect or details.url)}"
+    )

@@ -41,7 +41,7 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 class SingleFetch:
-    """Resolves the URL's host, then visits it. `watch` is told of every exchange as it ends."""
+    """Resolves the URL's host, then visits it. `watch` is called with every exchange as it ends."""
 
     def __init__(self, url: str, configuration: Configuration, watch: Callable[[Exchange], None]) -> None:
         self.clock: Clock = SystemClock()
@@ -101,7 +101,7 @@ class SingleFetch:
         return 0
 
     def _run_now(self, work: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
-        """Nothing else waits for the loop."""
+        """Run the work on the loop: there is nothing else that it could delay."""
         try:
             result = work()
         except Exception as error:
@@ -114,7 +114,7 @@ class SingleFetch:
 
 
 class _Watched:
-    """A downloader that tells of every exchange."""
+    """A downloader that reports every exchange."""
 
     def __init__(self, downloader: Downloader, clock: Clock, watch: Callable[[Exchange], None]) -> None:
         self.schemes = downloader.schemes

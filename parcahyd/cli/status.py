@@ -12,7 +12,7 @@ import msgspec
 
 from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.options import crawl_options
-from parcahyd.cli.wording import counts, due, moment, plain, plural, size, span
+from parcahyd.cli.wording import counts, due, plain, plural, size, span, utc_time
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
@@ -48,12 +48,12 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
         fresh = reports.freshness(now, configuration.work) if freshness else None
         near = reports.similar(top=_TOP) if similar else None
     if as_json:
-        told = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
+        report = {"database": shown_database_url(configuration), **msgspec.structs.asdict(status)}
         if fresh is not None:
-            told["freshness"] = fresh
+            report["freshness"] = fresh
         if near is not None:
-            told["similar"] = near
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(told)) + b"\n")
+            report["similar"] = near
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
         return
     for line in status_lines(status, shown_database_url(configuration), now):
         click.echo(line)
@@ -107,7 +107,7 @@ def _waiting(status: StatusReport, now: float) -> Iterator[str]:
 
 
 def _run(run: RunReport, now: float) -> str:
-    started = f"last run   number {run.run}, started {moment(run.started_at)}"
+    started = f"last run   number {run.run}, started {utc_time(run.started_at)}"
     if run.ended_at is None:
         return f"{started}, not ended after {span(now - run.started_at)}: it is running, or it was killed"
     seconds = max(run.ended_at - run.started_at, 0.001)

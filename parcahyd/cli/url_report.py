@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from parcahyd.cli.table_lines import table_lines
-from parcahyd.cli.wording import due, moment, plain, plural, span, version_line
+from parcahyd.cli.wording import due, plain, plural, span, utc_time, version_line
 from parcahyd.config.schema import Configuration
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.core.states import Reason
@@ -41,43 +41,43 @@ _NOT_READ = {
 
 
 def url_report_lines(
-    given: str, url: str, story: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float
+    given: str, url: str, details: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float
 ) -> Iterator[str]:
-    """Every line, labelled; `site` is the story of any URL of the same site, for what is known about the site."""
+    """Every line, labelled; `site` holds the details of any URL of the same site, which say what is known about the site."""
     yield _line("url", url)
     if given != url:
         yield _line("given as", given)
         yield _line("", "; ".join(spelling_changes(given, url, Canon.of(configuration.work))))
-    if story is None:
+    if details is None:
         yield _line("state", "not in this crawl")
     else:
-        yield from _state(story)
+        yield from _state(details)
     yield _line("scope", _scope(url, site, configuration))
-    yield _line("guards", _guards(url, story, site, configuration, now))
+    yield _line("guards", _guards(url, details, site, configuration, now))
     yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
     yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
-    if story is None:
+    if details is None:
         yield _line("to add it", f"parcahyd run --seed {quote(url)}")
         return
-    yield from _origin(story)
-    yield from _history(story)
-    yield _line("next", _next(story, now))
+    yield from _origin(details)
+    yield from _history(details)
+    yield _line("next", _next(details, now))
 
 
 def _line(label: str, text: str) -> str:
     return f"{label:10} {plain(text)}"
 
 
-def _state(story: UrlDetails) -> Iterator[str]:
-    yield _line("state", story.state if story.reason is None else f"{story.state}: {story.reason}")
-    if story.sentence:
-        yield _line("", story.sentence)
-    if story.detail:
-        yield _line("", story.detail)
-    if story.redirect is not None:
-        yield _line("leads to", story.redirect)
-    if story.reason is not None and (advice := remedy(Reason.of(story.reason), split(story.url)[1])):
+def _state(details: UrlDetails) -> Iterator[str]:
+    yield _line("state", details.state if details.reason is None else f"{details.state}: {details.reason}")
+    if details.sentence:
+        yield _line("", details.sentence)
+    if details.detail:
+        yield _line("", details.detail)
+    if details.redirect is not None:
+        yield _line("leads to", details.redirect)
+    if details.reason is not None and (advice := remedy(Reason.of(details.reason), split(details.url)[1])):
         yield _line("remedy", advice)
 
 
@@ -93,9 +93,9 @@ def _scope(url: str, site: UrlDetails | None, configuration: Configuration) -> s
     return f'the crawl has not met this site; inside if a seed {kin} (Scope = "{scope}")'
 
 
-def _guards(url: str, story: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float) -> str:
+def _guards(url: str, details: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float) -> str:
     """What the trap guards say to the URL, with what they learned of its site."""
-    if story is not None and story.seed:
+    if details is not None and details.seed:
         return "what the user asked for passes every trap guard"
     reason = Guards(configuration.work, now, site.guards if site is not None else b"").judge(split(url)[3])
     if reason is not None:
@@ -106,8 +106,8 @@ def _guards(url: str, story: UrlDetails | None, site: UrlDetails | None, configu
 def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now: float) -> str:
     if fact is None:
         return "robots.txt of this site was not read yet"
-    read = f"read {moment(fact.fetched_at)}, " + (
-        f"trusted until {moment(fact.expires_at)}" if fact.expires_at > now else "to be read again"
+    read = f"read {utc_time(fact.fetched_at)}, " + (
+        f"trusted until {utc_time(fact.expires_at)}" if fact.expires_at > now else "to be read again"
     )
     if fact.status not in (RobotsStatus.FOUND, RobotsStatus.STALE) or not fact.text:
         return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
@@ -136,7 +136,7 @@ def _address(url: str, site: UrlDetails | None, configuration: Configuration, no
     for address in addresses:
         yield _line("address", f"{address}: {_verdict(address, configuration)}")
     if site is not None and literal is None:
-        held = f"hold until {moment(site.addresses_expire)}" if site.addresses_expire > now else "to be resolved again"
+        held = f"hold until {utc_time(site.addresses_expire)}" if site.addresses_expire > now else "to be resolved again"
         yield _line("", held)
     work = configuration.work
     host, port = split(url)[1:3]
@@ -152,7 +152,7 @@ def _address(url: str, site: UrlDetails | None, configuration: Configuration, no
         yield _line("", f"known there: {', '.join(site.neighbours)}")
     for pause in site.pauses if site is not None else ():
         if pause.until > now:
-            yield _line("pause", f"{pause.site} is left alone until {moment(pause.until)}: {pause.sentence}")
+            yield _line("pause", f"{pause.site} is left alone until {utc_time(pause.until)}: {pause.sentence}")
 
 
 def _verdict(address: str, configuration: Configuration) -> str:
@@ -163,55 +163,55 @@ def _verdict(address: str, configuration: Configuration) -> str:
     return "not public, and not in AllowAddresses"
 
 
-def _origin(story: UrlDetails) -> Iterator[str]:
-    how = f"{plural(story.depth, 'link')} away from a seed"
-    if story.seed:
-        how = "a seed" if story.via is None else f"where the seed {story.via} redirected to"
-    hops = f", {plural(story.hops, 'redirect')} led to it" if story.hops else ""
-    yield _line("found", f"{moment(story.first_seen)}, {how}{hops}")
-    if story.site_reason is not None:
-        failures = f", {plural(story.site_failures, 'visit')} in a row failed" if story.site_failures else ""
-        yield _line("site", f"spared until {moment(story.not_before)}: {story.site_reason}{failures}")
+def _origin(details: UrlDetails) -> Iterator[str]:
+    how = f"{plural(details.depth, 'link')} away from a seed"
+    if details.seed:
+        how = "a seed" if details.via is None else f"where the seed {details.via} redirected to"
+    hops = f", {plural(details.hops, 'redirect')} led to it" if details.hops else ""
+    yield _line("found", f"{utc_time(details.first_seen)}, {how}{hops}")
+    if details.site_reason is not None:
+        failures = f", {plural(details.site_failures, 'visit')} in a row failed" if details.site_failures else ""
+        yield _line("site", f"spared until {utc_time(details.not_before)}: {details.site_reason}{failures}")
 
 
-def _history(story: UrlDetails) -> Iterator[str]:
-    if story.checked_at is None:
+def _history(details: UrlDetails) -> Iterator[str]:
+    if details.checked_at is None:
         yield _line("checked", "never")
         return
-    status = f", status {story.status}" if story.status else ""
-    tries = f", {plural(story.tries, 'failure')} in a row" if story.tries else ""
-    changes = f"; {story.changes:,} of {plural(story.checks, 'check')} found a change" if story.checks else ""
-    yield _line("checked", f"{moment(story.checked_at)}{status}{tries}{changes}")
-    if story.changes_every is not None:
-        yield _line("changes", f"about every {span(story.changes_every)}, as far as was seen")
-    if story.lastmod is not None and story.lastmod_read is not None:
-        yield _line("sitemap", f"says that it changed {moment(story.lastmod)}; read {moment(story.lastmod_read)}")
-        yield _line("", _believed(LastmodTrust.decode(story.lastmod_trust)))
-    if story.document is not None:
-        yield from _document(story, story.document)
-    for twin in story.twins:
+    status = f", status {details.status}" if details.status else ""
+    tries = f", {plural(details.tries, 'failure')} in a row" if details.tries else ""
+    changes = f"; {details.changes:,} of {plural(details.checks, 'check')} found a change" if details.checks else ""
+    yield _line("checked", f"{utc_time(details.checked_at)}{status}{tries}{changes}")
+    if details.changes_every is not None:
+        yield _line("changes", f"about every {span(details.changes_every)}, as far as was seen")
+    if details.lastmod is not None and details.lastmod_read is not None:
+        yield _line("sitemap", f"says that it changed {utc_time(details.lastmod)}; read {utc_time(details.lastmod_read)}")
+        yield _line("", _believed(LastmodTrust.decode(details.lastmod_trust)))
+    if details.document is not None:
+        yield from _document(details, details.document)
+    for twin in details.twins:
         yield _line("same as", twin)
-    for near in story.similar:
+    for near in details.similar:
         yield _line("nearly as", near)
-    if story.document is not None and story.document.similarity is None and is_html(story.document.media_type):
+    if details.document is not None and details.document.similarity is None and is_html(details.document.media_type):
         yield _line("nearly as", "not known: Similarity was off when it was stored")
-    for fetch in story.fetches:
+    for fetch in details.fetches:
         yield _line("fetched", version_line(fetch))
 
 
-def _document(story: UrlDetails, document: DocumentReport) -> Iterator[str]:
+def _document(details: UrlDetails, document: DocumentReport) -> Iterator[str]:
     """The newest version, and in how many parts it is known."""
     kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
-    newest = next(fetch for fetch in story.fetches if fetch.length is not None)
+    newest = next(fetch for fetch in details.fetches if fetch.length is not None)
     yield _line("document", f"{plural(newest.length or 0, 'byte')}, {kind or 'of unknown type'}")
     yield _line("", f"SHA-256 {newest.sha256}, DF {document.df % 2**64:016x}")
     if newest.regions:
         yield _line("regions", f"{plural(newest.regions, 'volatile region')}, marked by its author")
-    if story.table is not None:
-        merges = plural(story.table.merges, "time")
+    if details.table is not None:
+        merges = plural(details.table.merges, "time")
         yield _line("table", f"refreshed by its table of variable information, {merges} in a row")
-    if story.volatile_places:
-        places = "1 place changes" if story.volatile_places == 1 else f"{story.volatile_places:,} places change"
+    if details.volatile_places:
+        places = "1 place changes" if details.volatile_places == 1 else f"{details.volatile_places:,} places change"
         yield _line("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
     if document.title or document.language:
         yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
@@ -222,12 +222,12 @@ def _believed(trust: LastmodTrust) -> str:
     return f"such dates of this site are {'believed' if trust.is_trusted else 'not believed'}: {worth}"
 
 
-def _next(story: UrlDetails, now: float) -> str:
-    if story.visiting and story.state == "known":
+def _next(details: UrlDetails, now: float) -> str:
+    if details.visiting and details.state == "known":
         return "its site is being visited"
-    if story.next_visit is None or story.next_visit >= NEVER:
+    if details.next_visit is None or details.next_visit >= NEVER:
         return "not before the settings concerned change"
-    return due(story.next_visit, now)
+    return due(details.next_visit, now)
 
 
 REMEDIES = {

@@ -1,4 +1,4 @@
-"""`parcahyd verify`: is everything in the database as it must be?"""
+"""`parcahyd verify`: check that everything in the database is as it must be."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> i
       parcahyd verify --json | head
     """
     configuration = read_configuration(folder, overrides)
-    with open_reports(configuration) as reports, _at_rest(configuration) as at_rest:
-        findings = _findings(reports, at_rest)
+    with open_reports(configuration) as reports, _without_a_run(configuration) as no_run:
+        findings = _findings(reports, no_run)
         first = next(findings, None)
         if first is None:
             if not as_json:
                 click.echo("Nothing was found: the database is as it must be.")
             return 0
         try:
-            _tell(first, as_json)
+            _print_finding(first, as_json)
             for finding in findings:
-                _tell(finding, as_json)
+                _print_finding(finding, as_json)
             sys.stdout.flush()
         except BrokenPipeError:
             give_up_standard_output()
@@ -61,8 +61,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> i
 
 
 @contextmanager
-def _at_rest(configuration: Configuration) -> Iterator[bool]:
-    """Whether no run works on the database, and none will while this lasts."""
+def _without_a_run(configuration: Configuration) -> Iterator[bool]:
+    """Whether no run works on the database; then none can start inside the `with` block."""
     try:
         lock = RunLock(database_url(configuration), wait=0)
     except (CrawlBusy, DatabaseUnusable):
@@ -74,14 +74,14 @@ def _at_rest(configuration: Configuration) -> Iterator[bool]:
         lock.release()
 
 
-def _findings(reports: Reports, at_rest: bool) -> Iterator[Finding]:
-    """A run that was killed leaves its visits open, and the next run takes them up: only then are they as they must be."""
-    last_run = reports.status(time.time(), top=0).last_run if at_rest else None
+def _findings(reports: Reports, no_run: bool) -> Iterator[Finding]:
+    """The findings, without open visits after a run that was killed: that run could not close them, and the next run will."""
+    last_run = reports.status(time.time(), top=0).last_run if no_run else None
     killed = last_run is not None and last_run.ended_at is None
-    return (finding for finding in reports.verify(running=not at_rest) if finding.kind != "visit" or not killed)
+    return (finding for finding in reports.verify(running=not no_run) if finding.kind != "visit" or not killed)
 
 
-def _tell(finding: Finding, as_json: bool) -> None:
+def _print_finding(finding: Finding, as_json: bool) -> None:
     if as_json:
         sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
     else:

@@ -1,4 +1,4 @@
-"""Numbers, times and foreign text in words for people."""
+"""Numbers, times and text from elsewhere, written for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parcahyd.storage.reports.records import FetchReport
 
-__all__ = ["counts", "due", "moment", "one_line", "plain", "plural", "size", "span", "version_line"]
+__all__ = ["counts", "due", "one_line", "plain", "plural", "size", "span", "utc_time", "version_line"]
 
 _SIZES = ("kB", "MB", "GB", "TB", "PB")
 _SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
@@ -38,17 +38,17 @@ def span(seconds: float) -> str:
     return f"{whole // unit} {name}" + (f" {rest} {smaller_name}" if rest else "")
 
 
-def moment(at: float) -> str:
+def utc_time(at: float) -> str:
     """A point in time, in UTC: `2026-03-04 05:06:07Z`."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
-    except (OSError, OverflowError, ValueError):  # by how far it is beyond
+    except (OSError, OverflowError, ValueError):  # Which one depends on how far it is beyond.
         return "beyond the calendar"
 
 
 def due(at: float, now: float) -> str:
     """When something falls due: `2026-03-04 05:06:07Z (in 3 min)`, or `now` for what is past."""
-    return f"{moment(at)} (in {span(at - now)})" if at > now else f"now (since {moment(at)})"
+    return f"{utc_time(at)} (in {span(at - now)})" if at > now else f"now (since {utc_time(at)})"
 
 
 def plural(number: int, noun: str) -> str:
@@ -65,14 +65,14 @@ def counts(numbers: Mapping[str, int], most: int | None = None) -> str:
 
 
 def plain(text: str) -> str:
-    """Foreign text with everything that could steer a terminal written out, such as `\\x1b`; line ends too."""
+    """Text from elsewhere with everything that could control a terminal written as escapes, such as `\\x1b`; line ends too."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def one_line(text: str) -> str:
-    """Our own message on one line, whatever foreign text is in it."""
+    """A message of this program on one line, whatever text from elsewhere is in it."""
     return plain(" ".join(text.split()))
 
 
@@ -80,4 +80,4 @@ def version_line(version: FetchReport) -> str:
     """A stored version: when, status, from where, and how many bytes or where it redirected to."""
     brought = f"to {version.redirect}" if version.redirect is not None else plural(version.length or 0, "byte")
     regions = "  only volatile regions changed" if version.only_regions else ""
-    return plain(f"{moment(version.at)}  {version.status}  {version.address}  {brought}{regions}")
+    return plain(f"{utc_time(version.at)}  {version.status}  {version.address}  {brought}{regions}")

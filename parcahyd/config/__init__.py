@@ -1,4 +1,4 @@
 """Settings: declared once in `schema.py`, read by `loading.py`, checked by `checking.py`, described by `explaining.py`.
 
-MapConf.toml and WorkConf.toml are read, `--set` is laid over them, and the result is one frozen `Configuration`.
+MapConf.toml and WorkConf.toml are read, `--set` is applied to them, and the result is one frozen `Configuration`.
 """

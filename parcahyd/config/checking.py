@@ -1,7 +1,7 @@
 """Checks each value where it is given, in a file or after `--set`; a wrong one is refused in one line.
 
-The [[Host]] tables of WorkConf.toml are checked here too (`HostTables`). Tested by tests/config/test_loading.py,
-test_overrides.py and test_host_tables.py.
+The [[Host]] tables of WorkConf.toml are checked here too (`HostTables`). Tested in tests/config/test_loading.py,
+tests/config/test_overrides.py and tests/config/test_host_tables.py.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def seed_refusal(seed: str) -> str:
-    """What keeps a seed from being an absolute URL with scheme and host, remedy included; empty when nothing does."""
+    """Why a seed is not an absolute URL with scheme and host, remedy included; empty when it is one."""
     try:
         parts = urlsplit(seed)
         fits = _ABSOLUTE_URL.fullmatch(seed) is not None and bool(parts.hostname) and parts.port != 0
@@ -257,14 +257,14 @@ _CHECKS: dict[str, Callable[[Any], Refusal | None]] = {
     "Proxy": _proxy,
     "Seeds": _seeds,
 }
-"""What a type cannot say of a value."""
+"""Checks that a type cannot express, by key."""
 
 
 # --- tables of hosts ---------------------------------------------------------------------------------------------------
 
 
 class HostTables:
-    """Takes headings and keys in the order of the file, and gives the rules; `values` is what tomllib made of the file."""
+    """Takes headings and keys in the order of the file, and returns the rules; `values` is the file as tomllib read it."""
 
     def __init__(self, which: Conf, values: Mapping[str, Any]) -> None:
         self._which = which

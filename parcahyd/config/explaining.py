@@ -1,4 +1,4 @@
-"""Describes the settings in words, as commented conf files and as docs/settings.md; all of it follows from `schema.py`.
+"""Describes the settings: for messages, as commented conf files and as docs/settings.md. All of it follows from `schema.py`.
 
 `python -m parcahyd.config.explaining` with `conf Map`, `conf Work` or `docs` prints conf/MapConf.toml, conf/WorkConf.toml
 or docs/settings.md.
@@ -166,8 +166,8 @@ def render_conf(which: Conf) -> str:
             lines += [f"# {setting.key} = {toml_text(setting.default)}" for setting in settings]
             continue
         for setting in settings:
-            told = _host_table() if setting.key == "Host" else [_assignment(setting)]
-            lines += ["", *_commented(setting.sentence), *told]
+            rows = _host_table() if setting.key == "Host" else [_assignment(setting)]
+            lines += ["", *_commented(setting.sentence), *rows]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Reads MapConf.toml and WorkConf.toml, lays `--set` over them, and gives one Configuration or one line saying what is wrong.
+"""Reads MapConf.toml and WorkConf.toml, applies `--set`, and gives a Configuration or one line that says what is wrong.
 
 Statements of a file and texts of `--set` become `_Given` values, each with its place; every value is checked where it stands;
 the database keys are shared between both files; then the structs of `schema.py` are built.
@@ -57,7 +57,7 @@ class _Given(msgspec.Struct, frozen=True):
 
 
 def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), hints: list[str] | None = None) -> Configuration:
-    """The configuration in `folder` with `overrides`, the texts of `--set`, laid over it.
+    """The configuration in `folder` with `overrides`, the texts of `--set`, applied to it.
 
     Without a folder the defaults count, and relative paths start in the current directory. What was understood but should be
     written differently is appended to `hints`. Raises ConfigurationError, one line, at the first error.
@@ -74,7 +74,7 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
         folder=where,
         sources={name: one.place.source for name, one in given.items()},
     )
-    _refuse_crossed(configuration.work, given)
+    _refuse_min_above_max(configuration.work, given)
     shown_database_url(configuration)  # Raises for a DbUrl that no store opens, with its place.
     return configuration
 
@@ -83,7 +83,7 @@ def statements(text: str) -> Iterator[Statement]:
     """The statements of a TOML text, in order: its keys, the headings of tables, and the keys of those.
 
     tomllib gives no line numbers. Strings and brackets are followed, so that what stands inside a value that spans lines is
-    not taken for a key. Of a text that is not valid TOML it makes what it can.
+    not taken for a key. A text that is not valid TOML gives the statements that can be recognized.
     """
     line, depth, fresh, table = 1, 0, True, 0
     for token in _LEXEME.finditer(text):
@@ -293,8 +293,8 @@ def _shared(given: dict[str, _Given]) -> dict[str, _Given]:
     return both
 
 
-def _refuse_crossed(work: WorkConf, given: dict[str, _Given]) -> None:
-    """A least that is more than its most is an error; one of them without the other never is."""
+def _refuse_min_above_max(work: WorkConf, given: dict[str, _Given]) -> None:
+    """Refuse a minimum that is more than its maximum; one of them without the other is always accepted."""
     if work.RevisitMin is not None and work.RevisitMax is not None and work.RevisitMin > work.RevisitMax:
         places = f"{given['Work.RevisitMin'].place.text} and {given['Work.RevisitMax'].place.text}"
         raise ConfigurationError(f"{places}: RevisitMin is more than RevisitMax", "exchange them, or leave one of them out")

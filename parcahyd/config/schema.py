@@ -2,7 +2,7 @@
 
 Keys keep the names of the paper's tables (statements P12, P15), and new keys follow their style.
 
-Tested in tests/config/test_loading.py and test_explaining.py.
+Tested in tests/config/test_loading.py and tests/config/test_explaining.py.
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
@@ -18,7 +18,7 @@ __all__ = ["Configuration", "HostRule", "MapConf", "WorkConf", "decode_configura
 
 _Amount = Annotated[float, Meta(ge=0)]
 _Seconds = Annotated[float, Meta(ge=0, le=1_000_000_000)]
-"""Thirty years: every moment that follows from them is one that a calendar has."""
+"""Thirty years: every point in time that follows from them is one that a calendar has."""
 _TimeLimit = Annotated[float, Meta(ge=0, le=1_000_000)]
 """Seconds that are given to libraries, which count milliseconds in 32 bits: what is longer becomes short, or fails."""
 _Count = Annotated[int, Meta(ge=1)]
@@ -205,7 +205,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = f"parcahyd/{__version__}"
     Directives: Annotated[
         tuple[Literal["noindex", "nofollow", "noarchive"], ...],
-        _says("Which wishes of pages (meta robots, X-Robots-Tag) are obeyed; docs/documents.md says how."),
+        _says("Which directives of pages (meta robots, X-Robots-Tag) are obeyed; docs/documents.md says how."),
     ] = ("noindex", "nofollow", "noarchive")
     Sitemaps: Annotated[bool, _says("Read the sitemaps that robots.txt names, before the pages.")] = True
     Eager: Annotated[
@@ -391,5 +391,5 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 decode_configuration = msgspec.msgpack.Decoder(Configuration).decode
-"""Reads a configuration that another process encoded. Made here, so that it is made once, before the first children part from
-the coordinator: to look at every setting takes half a millisecond."""
+"""Reads a configuration that another process encoded. Made once, when this module is imported: to inspect
+every setting takes half a millisecond."""

@@ -1,6 +1,6 @@
 """Which values are secret: no message repeats them, no command shows them, and the database does not hold them.
 
-Tested in tests/config/test_explaining.py and test_overrides.py.
+Tested in tests/config/test_explaining.py and tests/config/test_overrides.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """What passes between the Document and URL Buffer and Update Database: queues, records with their cost, credit."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -23,7 +21,7 @@ class BufferQueue(Enum):
 
 
 class BufferedRecord(msgspec.Struct, Generic[Item], frozen=True, gc=False):
-    """A record in the buffer: what it is, what it costs, and whose credit that is."""
+    """A record in the buffer, its cost, and the worker (`sender`) and visit whose credit it takes."""
 
     item: Item
     cost: int
@@ -32,7 +30,7 @@ class BufferedRecord(msgspec.Struct, Generic[Item], frozen=True, gc=False):
 
 
 class Written(msgspec.Struct):
-    """What a batch came to."""
+    """The outcome of a batch of records."""
 
     stored: int = 0
     """Pages that brought a document or a redirect that the URL did not have."""
@@ -41,9 +39,9 @@ class Written(msgspec.Struct):
     received: int = 0
     """Bytes of documents, decoded."""
     found: int = 0
-    """URLs that nobody had seen before."""
+    """URLs that were not known before."""
     woken: bool = False
-    """A site that nobody visits may have something to do."""
+    """A site that is not being visited may have something to do."""
     late: int = 0
     """Records that changed nothing, since their visit is no longer open."""
 

@@ -1,4 +1,7 @@
-"""What is read out of a document beside its bytes: its summary, and the members of an archive."""
+"""What is read out of a document beside its bytes: its summary, and the members of an archive.
+
+Tested in tests/test_plugin_manager.py and tests/formats/test_format_plugins.py.
+"""
 
 from __future__ import annotations
 
@@ -63,11 +66,11 @@ class Skipped:
     SIZE = "size"
     """Larger than a document may be."""
     MEMBERS = "members"
-    """The archive has more members than are read; the last that is told."""
+    """The archive has more members than are read; the last that is reported."""
     BYTES = "bytes"
-    """The archive unpacks to more bytes than are read; the last that is told."""
+    """The archive unpacks to more bytes than are read; the last that is reported."""
     RATIO = "ratio"
-    """The archive unpacks to a suspicious multiple of its size; the last that is told."""
+    """The archive unpacks to a suspicious multiple of its size; the last that is reported."""
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -82,7 +85,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 @runtime_checkable
 class Recognizer(Protocol):
-    """Tells a format by its content."""
+    """Recognizes a format by its content."""
 
     def recognize(self, content_type: str, body: bytes, media_type: str) -> str | None:
         """The media type (lower case, without parameters), or None for a format that it does not know.

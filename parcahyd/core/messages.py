@@ -1,4 +1,4 @@
-"""What the processes of a run say to each other, beside the records of `records.py`.
+"""The messages between the processes of a run, beside the records of `records.py`.
 
 | from | to | messages |
 |---|---|---|
@@ -67,7 +67,7 @@ class _Message(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False)
 
 
 class Begin(_Message, frozen=True):
-    """The first message to a child: what to work by."""
+    """The first message to a child process: its configuration and its part."""
 
     configuration: bytes
     """The Configuration, encoded: this package knows no settings."""
@@ -176,7 +176,7 @@ class Finish(_Message, frozen=True):
 
 
 class Finished(_Message, frozen=True):
-    """The last word of Update Database."""
+    """The last message of Update Database."""
 
     waiting: dict[str, int]
     next_due: float | None

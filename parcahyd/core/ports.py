@@ -1,6 +1,8 @@
-"""The ports: what boxes ask of the world, so that the same boxes run in a process tree, on a cluster and in a simulation.
+"""The ports: the interfaces through which boxes use clock, network and plugins.
 
-Every port has an in-memory twin in `parcahyd.testing`.
+The same boxes run in a process tree, on a cluster and in a simulation: only the objects behind the ports differ.
+Every port has an in-memory twin in `parcahyd.testing`. Tested in tests/core/test_request_options.py,
+tests/net/test_plugin_guards.py and tests/testing/test_fakes.py.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ __all__ = [
 
 
 class Clock(Protocol):
-    """Time, handed in. `now` is for what is stored, `monotonic` for what is waited for."""
+    """The clock. `now` is for what is stored, `monotonic` for what is waited for."""
 
     def now(self) -> float: ...
 
@@ -68,11 +70,11 @@ class DownloadFailure(Enum):
 
 
 class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What one host needs that others do not: the few values that a user's rules give, shared by all of its requests.
+    """The options of one host's requests that differ from those of other hosts: the values of the user's [[Host]] rules.
 
     A downloader names the fields that it honours in its attribute `options`. A request whose options differ from GENERAL in
-    another field never reaches it: the fault is DownloadFailure.PLUGIN, because a secret site fetched without its proxy or its
-    password would be a quiet mistake.
+    another field never reaches it: the failure is DownloadFailure.PLUGIN, because a secret site must not be fetched
+    without its proxy or its password.
     """
 
     proxy: str = ""
@@ -113,11 +115,11 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     options: RequestOptions = GENERAL
     """The object GENERAL itself for general requests: downloaders ask for identity."""
     cut: bool = False
-    """A body that grows beyond `max_bytes` is wanted as far as that, instead of a fault."""
+    """A body that grows beyond `max_bytes` is returned up to there, instead of a failure."""
 
 
 class DownloadResult(msgspec.Struct, gc=False):
-    """What came of a request: an answer with its status, or a fault."""
+    """The outcome of a request: an answer with its status, or a failure."""
 
     status: int = 0
     headers: Sequence[tuple[str, str]] = ()
@@ -129,7 +131,7 @@ class DownloadResult(msgspec.Struct, gc=False):
     failure: DownloadFailure | None = None
     detail: str = ""
     elapsed: float = 0.0
-    """Seconds from the request to the last byte of its answer, connecting included; 0 where nobody measured."""
+    """Seconds from the request to the last byte of its answer, connecting included; 0 where it was not measured."""
     protocol: str = ""
     """"1.0", "1.1", "2" or "3" where the answer is one of HTTP; empty where it is not known."""
 

@@ -1,4 +1,7 @@
-"""What a run tells its observer: a snapshot now and then, and a summary at the end."""
+"""What a run reports to its observer: a snapshot at intervals, and a summary at the end.
+
+Tested in tests/cli/test_live_display.py and tests/cli/test_json_lines.py.
+"""
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
 
@@ -90,7 +93,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     next_due: float | None
     """When the next of them falls due, in seconds since the epoch."""
     notes: tuple[str, ...] = ()
-    """Sentences for people: plugins that misbehaved, workers that were replaced, a database that was slow."""
+    """Sentences for people: plugins that broke their contract, workers that were replaced, a database that was slow."""
 
 
 class Observer(Protocol):

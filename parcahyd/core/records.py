@@ -1,4 +1,4 @@
-"""What crosses between boxes: small frozen records that encode to bytes (msgpack) and know nothing of their carrier.
+"""The records that cross between boxes: small, frozen, encoded to bytes (msgpack), independent of how they are carried.
 
 Times are seconds since the epoch. A *site* is scheme, host and port; a *path* is everything after them, query included,
 in canonical form; a *key* is the 64-bit number of a path within its site (signed, as databases have it).
@@ -38,7 +38,7 @@ class _Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class _Tagged(_Record, frozen=True, tag=True):
-    """A record that stands in a queue of several kinds and says its own."""
+    """A record in a queue of several kinds, encoded with the name of its kind."""
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
@@ -134,7 +134,7 @@ class RobotsFact(_Record, frozen=True):
 
 
 class RobotsRedirect(_Record, frozen=True):
-    """A robots.txt that another site's robots.txt redirected to; fetched by whoever visits the site it lies on."""
+    """A robots.txt that another site's robots.txt redirected to; the visit to the site that it lies on fetches it."""
 
     asker: int
     """The site that waits for it."""
@@ -206,7 +206,7 @@ class Assignment(_Record, frozen=True):
     host_not_before: float = 0.0
     address_not_before: float = 0.0
     address_failures: int = 0
-    """How often in a row the address was left alone because nobody answered there."""
+    """How often in a row the address was left alone because no server answered there."""
 
 
 class Pause(_Record, frozen=True):
@@ -368,4 +368,4 @@ class VisitOver(_Tagged, frozen=True):
     reason: str = ""
     """A Reason's word when the site is being spared."""
     guards: bytes = b""
-    """What the trap guards are to be told in the site's next visit."""
+    """What the trap guards learned, for the site's next visit."""

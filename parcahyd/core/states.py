@@ -16,7 +16,7 @@ __all__ = ["MOVES", "REASONS_OF", "SETTINGS_OF", "Event", "Reason", "State", "af
 
 
 class State(IntEnum):
-    """Where a URL stands; the number is what the database holds."""
+    """The state of a URL; the number is what the database holds."""
 
     KNOWN = 0
     STORED = 1
@@ -44,7 +44,7 @@ class Event(Enum):
 
 
 class Reason(Enum):
-    """Why a URL is where it is: a word for programs and a sentence for people."""
+    """Why a URL is in its state: a word for programs and a sentence for people."""
 
     REDIRECT = ("redirect", "The server answered with a redirect; the target is a URL of its own.")
 

@@ -1,4 +1,7 @@
-"""The version of PARCAHYD. It has a file of its own so that `config/` can read it without importing the public page."""
+"""The version of PARCAHYD. It has a file of its own so that `config/` can read it without importing the public page.
+
+Tested in tests/cli/test_application.py.
+"""
 
 __all__ = ["__version__"]
 

@@ -1,6 +1,6 @@
-"""What a resolver remembers: answers and refusals for a while, and who is already asking.
+"""The cache of a resolver: answers and failures with their time to live, and the questions that are under way.
 
-URL Mapper threads fill it and read it. A host is asked for by one thread; the others that want it wait for that answer.
+URL Mapper threads fill it and read it. One thread asks for a host; the others that need it wait for that answer.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from parcahyd.core.states import Reason
 
 __all__ = ["AnswerCache"]
 
-# A crawl sees millions of hosts, each for the length of a visit; the database remembers addresses between visits.
+# A crawl resolves millions of hosts, each needed for one visit; the database keeps addresses between visits.
 _CAPACITY = 50_000
 
-# An outage passes. This is only long enough for one burst of questions not to become a burst of time-outs.
+# An outage is short. This is just long enough that a burst of questions does not become a burst of time-outs.
 _OUTAGE_SECONDS = 5.0
 _OUTAGES = frozenset({Reason.DNS_TIMEOUT, Reason.DNS_FAILURE})
 
 
-class _Refusal(msgspec.Struct, frozen=True):
+class _NoAnswer(msgspec.Struct, frozen=True):
     reason: Reason
     detail: str
 
 
-class _Asking:
-    """A question that is on its way, and where its answer will be."""
+class _Question:
+    """A question that is under way; its answer will be in `outcome`."""
 
     __slots__ = ("answered", "outcome")
 
     def __init__(self) -> None:
         self.answered = threading.Event()
-        self.outcome: Resolution | _Refusal = _Refusal(Reason.DNS_FAILURE, "the question was given up")
+        self.outcome: Resolution | _NoAnswer = _NoAnswer(Reason.DNS_FAILURE, "the question was given up")
 
 
 class AnswerCache:
-    """Keeps what `ask` says about a host: an answer for its own TTL, a refusal for `negative_ttl`, an outage for seconds.
+    """Keeps what `ask` returns for a host: an answer for its TTL, a failure for `negative_ttl`, an outage for a few seconds.
 
-    The least recently used host is forgotten when there are more than `capacity`. `resolve` may be called by any thread; the
-    TTL it gives is what is left of it.
+    The least recently used host is dropped when there are more than `capacity`. `resolve` may be called by any thread; the
+    TTL of its result is the time that is left.
     """
 
     def __init__(
@@ -60,21 +60,21 @@ class AnswerCache:
         self._capacity = capacity
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, tuple[float, Resolution | _Refusal]] = OrderedDict()
-        self._asking: dict[str, _Asking] = {}
+        self._known: OrderedDict[str, tuple[float, Resolution | _NoAnswer]] = OrderedDict()
+        self._asking: dict[str, _Question] = {}
 
     def resolve(self, host: str) -> Resolution:
         with self._lock:
             known = self._lookup(host)
             if known is not None:
-                return _given(known)
-            waited_for = self._asking.get(host)
-            asking = waited_for or self._asking.setdefault(host, _Asking())
-        if waited_for is None:
-            self._find_out(host, asking)
+                return _returned(known)
+            under_way = self._asking.get(host)
+            question = under_way or self._asking.setdefault(host, _Question())
+        if under_way is None:
+            self._ask_once(host, question)
         else:
-            asking.answered.wait()
-        return _given(asking.outcome)
+            question.answered.wait()
+        return _returned(question.outcome)
 
     def clear(self) -> None:
         with self._lock:
@@ -83,7 +83,7 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._known)
 
-    def _lookup(self, host: str) -> Resolution | _Refusal | None:
+    def _lookup(self, host: str) -> Resolution | _NoAnswer | None:
         entry = self._known.get(host)
         if entry is None:
             return None
@@ -95,18 +95,18 @@ class AnswerCache:
         self._known.move_to_end(host)
         return Resolution(outcome.addresses, left) if isinstance(outcome, Resolution) else outcome
 
-    def _find_out(self, host: str, asking: _Asking) -> None:
+    def _ask_once(self, host: str, question: _Question) -> None:
         try:
-            asking.outcome = self._ask(host)
+            question.outcome = self._ask(host)
         except ResolutionFailure as failure:
-            asking.outcome = _Refusal(failure.reason, failure.detail)
+            question.outcome = _NoAnswer(failure.reason, failure.detail)
         finally:
             with self._lock:
-                self._remember(host, asking.outcome)
+                self._remember(host, question.outcome)
                 del self._asking[host]
-            asking.answered.set()
+            question.answered.set()
 
-    def _remember(self, host: str, outcome: Resolution | _Refusal) -> None:
+    def _remember(self, host: str, outcome: Resolution | _NoAnswer) -> None:
         if isinstance(outcome, Resolution):
             seconds = outcome.ttl
         elif outcome.reason in _OUTAGES:
@@ -118,7 +118,7 @@ class AnswerCache:
             self._known.popitem(last=False)
 
 
-def _given(outcome: Resolution | _Refusal) -> Resolution:
+def _returned(outcome: Resolution | _NoAnswer) -> Resolution:
     if isinstance(outcome, Resolution):
         return outcome
     # A new exception for each caller: one object raised in several threads would collect all their tracebacks.

@@ -1,4 +1,7 @@
-"""Which certificate authorities are trusted: the configured file, else the system's, else the one of the package certifi."""
+"""Which certificate authorities are trusted: the configured file, else the system's, else the one of the package certifi.
+
+Both downloaders use it, and neither imports the other, so it has a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from parcahyd.core.errors import ConfigurationError
 
 __all__ = ["authorities_file"]
 
-# Where Linux distributions, the BSDs and Homebrew keep their bundle, for a Python that was built elsewhere.
+# Where Linux distributions, the BSDs and Homebrew keep their bundle, for a Python that was built on another system.
 _SYSTEM_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -23,7 +26,7 @@ _SYSTEM_FILES = (
 
 
 def authorities_file(configured: str) -> str:
-    """The path of a PEM file. A configured file that cannot be read is an error of the user, and never replaced by another."""
+    """The path of a PEM file. A configured file that cannot be read is a ConfigurationError; no other takes its place."""
     if configured:
         if not os.access(configured, os.R_OK) or os.path.isdir(configured):
             raise ConfigurationError(

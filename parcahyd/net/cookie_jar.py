@@ -1,7 +1,7 @@
-"""The cookies of one process, in memory: a small jar for each registrable domain, none of which sees another's.
+"""The cookies of one process, in memory. Each registrable domain has a small jar of its own.
 
 Filled from the answers of hosts whose settings say `Cookies = true`, read for the next requests to them. libcurl's own cookie
-engine belongs to a handle, which serves one host after the other, and its list of public suffixes depends on its build.
+engine belongs to a handle, which serves many hosts, and its list of public suffixes depends on its build.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["CookieJar", "SetCookie", "cookie_date", "read_set_cookie"]
 _MOST_SITES = 1000
 _MOST_COOKIES = 50
 _LONGEST_HEADER = 8192
-"""What servers commonly take as one header line."""
+"""The longest header line that servers commonly accept."""
 
 # RFC 6265bis, section 5.6: longer ones are not kept.
 _LONGEST_COOKIE = 4096
@@ -85,7 +85,7 @@ _Site = dict[tuple[str, str, str], _Cookie]
 
 
 class CookieJar:
-    """Keeps at most 50 cookies of each of at most 1,000 registrable domains, the least recently used domain first to go.
+    """Keeps at most 50 cookies of each of at most 1,000 registrable domains, and drops the least recently used domain first.
 
     Threads may share it. `now` is in seconds since 1970.
     """
@@ -116,7 +116,7 @@ class CookieJar:
         return _within(_LONGEST_HEADER, (f"{cookie.name}={cookie.value}" for cookie in sent))
 
     def take(self, url: str, headers: Iterable[tuple[str, str]], now: float) -> None:
-        """Keep what the answer from this URL sets, as far as it may."""
+        """Keep the cookies that the answer from this URL sets, where it may set them."""
         given = [value for name, value in headers if name.lower() == "set-cookie"]
         if not given:
             return
@@ -138,7 +138,7 @@ class CookieJar:
         if domain is None or not _prefix_holds(given, scheme) or (given.secure and scheme != "https"):
             return
         self._number += 1
-        # A host that is a public suffix itself may ask for its own name, and gets a cookie that stays with it.
+        # A host that is a public suffix itself may name itself; its cookie is sent to that host only.
         host_only = not given.domain or is_public_suffix(domain)
         cookie = _Cookie(given, domain, host_only, given.path or _folder(path), self._number)
         before = site.get(cookie.key)
@@ -171,7 +171,7 @@ def _parts(url: str) -> tuple[str, str, str]:
 
 
 def _domain_for(host: str, asked: str) -> str | None:
-    """The domain that a cookie of this host gets when it asks for one; None where it may not have it."""
+    """The domain that a cookie of this host gets when it asks for one; None where it may not set that one."""
     if not asked or asked == host:
         return host
     if not asked.isascii() or literal_address(host) is not None or not host.endswith(f".{asked}") or is_public_suffix(asked):
@@ -180,7 +180,7 @@ def _domain_for(host: str, asked: str) -> str | None:
 
 
 def _prefix_holds(given: SetCookie, scheme: str) -> bool:
-    """What the name promises (RFC 6265bis, section 4.1.3)."""
+    """Whether the cookie has what the prefix of its name demands (RFC 6265bis, section 4.1.3)."""
     name = given.name.lower()
     if name.startswith("__host-"):
         return given.secure and scheme == "https" and not given.domain and given.path == "/"

@@ -43,7 +43,7 @@ class CurlError(IntEnum):
     TOO_LARGE = 100
 
 
-_FAULTS: dict[int, DownloadFailure] = {
+_FAILURES: dict[int, DownloadFailure] = {
     CurlError.COULDNT_RESOLVE_PROXY: DownloadFailure.CONNECT,
     CurlError.COULDNT_RESOLVE_HOST: DownloadFailure.CONNECT,
     CurlError.COULDNT_CONNECT: DownloadFailure.CONNECT,
@@ -64,13 +64,13 @@ _FAULTS: dict[int, DownloadFailure] = {
     CurlError.HTTP2_STREAM: DownloadFailure.RESET,
     CurlError.PARTIAL_FILE: DownloadFailure.TRUNCATED,
     CurlError.BAD_CONTENT_ENCODING: DownloadFailure.CONTENT_CODING,
-    # The write callback refused. Ours does so for size only, and Transfer knows that already; what is left are bytes that
-    # follow the end of a compressed stream.
+    # The write callback refused. Transfer's callback does so for size only, and Transfer handles that case. What is left are
+    # bytes after the end of a compressed stream.
     CurlError.WRITE_ERROR: DownloadFailure.CONTENT_CODING,
     CurlError.FILESIZE_EXCEEDED: DownloadFailure.SIZE,
 }
 
-# The HTTP status that stands for each refusal of an ftp server: the rest of the crawl knows HTTP.
+# The HTTP status that stands for each refusal of an ftp server: the rest of the crawl knows HTTP only.
 _FTP_REFUSALS: dict[int, int] = {
     CurlError.REMOTE_FILE_NOT_FOUND: 404,
     CurlError.FTP_COULDNT_RETR_FILE: 404,
@@ -82,7 +82,7 @@ _FTP_REFUSALS: dict[int, int] = {
 # libcurl has one number for a connection that broke and for an answer that cannot be parsed; only its text differs.
 _UNREADABLE = ("chunk ", "Too large response headers", "Too many response headers")
 
-# Where libcurl itself has nothing to say.
+# For errors to which libcurl gives no text.
 _DETAILS: dict[int, str] = {
     CurlError.WRITE_ERROR: "bytes follow the end of the compressed body",
     CurlError.TOO_LARGE: "a header is longer than libcurl takes",
@@ -90,10 +90,10 @@ _DETAILS: dict[int, str] = {
 
 
 def failure_of(number: int, text: str = "") -> DownloadFailure:
-    """The fault behind a libcurl error; one that is not listed is a breach of the protocol."""
+    """The failure that a libcurl error stands for; one that is not listed is PROTOCOL."""
     if number == CurlError.RECV_ERROR and text.startswith(_UNREADABLE):
         return DownloadFailure.PROTOCOL
-    return _FAULTS.get(number, DownloadFailure.PROTOCOL)
+    return _FAILURES.get(number, DownloadFailure.PROTOCOL)
 
 
 def detail_of(number: int, text: str) -> str:
@@ -102,7 +102,7 @@ def detail_of(number: int, text: str) -> str:
 
 
 def ftp_status_of(number: int, reply: int) -> int:
-    """The HTTP status that stands for an ftp outcome, or 0 where it is a fault.
+    """The HTTP status that stands for an ftp outcome, or 0 where it is a failure.
 
     A reply of the 400s means "not now" (RFC 959, section 4.2.1), so it becomes 503 whatever was asked.
     """

@@ -1,9 +1,10 @@
 """A libcurl handle for hosts with options of their own: proxy, password, cookies, unverified TLS, no HTTP/2.
 
-The options are set once, when the handle is made; it only ever serves requests with the same ones.
+The options are set once, when the handle is made; it serves requests with the same options only.
 
-Behind a proxy the pin holds as well as it can: CONNECT (or SOCKS 5) names the pinned address, never a host name, for http as
-for https, so the address policy still decides. Nothing checks that the proxy connects to the address that it was given.
+Behind a proxy the address is pinned as far as possible: CONNECT (or SOCKS 5) names the pinned address, never a host name,
+for http and https alike, so the address policy still decides. Nothing checks that the proxy connects to
+that address.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _AUTHENTICATION = {"basic": pycurl.HTTPAUTH_BASIC, "digest": pycurl.HTTPAUTH_DIG
 
 
 class OptionedTransfer(Transfer):
-    """A Transfer that differs from the others in its options."""
+    """A Transfer with options of its own."""
 
     __slots__ = ("_jar", "_proxied", "_url")
 

@@ -1,4 +1,4 @@
-"""What wakes libcurl: its sockets in one epoll set of their own, or each on the event loop where there is no epoll.
+"""Watches libcurl's sockets: in an epoll set of their own, or each on the event loop where there is no epoll.
 
 libcurl asks for a socket to be watched and unwatched around every transfer. With an epoll set of its own that is one system
 call each, and the event loop has a single file to watch, whatever the number of connections. It saves almost a tenth of a
@@ -56,12 +56,12 @@ class Sockets(Protocol):
 
 
 def watch_sockets(loop: asyncio.AbstractEventLoop, ready: Ready) -> Sockets:
-    """The quickest way this platform has."""
+    """The quickest watcher that this platform has."""
     return LoopSockets(loop, ready) if _epoll is None else EpollSockets(loop, ready)
 
 
 class EpollSockets:
-    """One epoll set, whose own descriptor is all that the event loop sees."""
+    """One epoll set. The event loop watches its descriptor only."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ready: Ready) -> None:
         self._loop = loop
@@ -74,7 +74,7 @@ class EpollSockets:
         if wanted == pycurl.POLL_REMOVE:
             if descriptor in self._watched:
                 self._watched.remove(descriptor)
-                # A closed descriptor has left the set by itself.
+                # The kernel has removed a closed descriptor from the set.
                 with contextlib.suppress(OSError):
                     self._epoll.unregister(descriptor)
         elif descriptor in self._watched:
@@ -93,7 +93,7 @@ class EpollSockets:
 
 
 class LoopSockets:
-    """Every socket by itself on the event loop: for platforms without epoll."""
+    """Each socket is watched by the event loop: for platforms without epoll."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ready: Ready) -> None:
         self._loop = loop

@@ -1,4 +1,4 @@
-"""One libcurl handle, made once and used for many requests: what never changes is set once, the rest only when it differs."""
+"""One libcurl handle that serves many requests: options that never change are set once, the others only when they differ."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Done", "Transfer", "Wanted", "final_headers"]
 
 Done = Callable[[DownloadResult], None]
 Wanted = tuple[int, int, int, tuple[str, int] | tuple[str, int, int, int]]
-"""Family, kind, protocol and address of a socket, which libcurl asks for."""
+"""Family, kind, protocol and address of the socket that libcurl asks for."""
 
 _BLANK_LINES = (b"\r\n", b"\n")
 
-# libcurl's numbers for what the server answered in.
+# libcurl's numbers for the version of HTTP of an answer.
 _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_1_0: "1.0",
     pycurl.CURL_HTTP_VERSION_1_1: "1.1",
@@ -29,13 +29,13 @@ _PROTOCOLS = {
 }
 
 _LISTING = (("Content-Type", "text/plain"),)
-"""An ftp folder has no media type of its own; what its server lists is for people."""
+"""An ftp folder has no media type of its own; its listing is written for people."""
 
 
 class Transfer:
-    """A pooled handle with the answer that is growing in it. `begin` arms it, `finish` takes the answer out.
+    """A pooled handle and the answer that it is receiving. `begin` prepares a request, `finish` returns the result.
 
-    Two guards keep it to the pinned address beside CONNECT_TO: a socket to another address is never opened, and a request
+    Beside CONNECT_TO, two checks hold it to the pinned address: a socket to another address is never opened, and a request
     is never sent over a connection, new or kept alive, whose peer is another one.
     """
 
@@ -64,7 +64,7 @@ class Transfer:
         self.done: Done = _ignore
         self.pace: Pace | None = None
         self.pool: list[Transfer] = []
-        """Where it waits for its next request."""
+        """The list that it is in between two requests."""
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._size = 0
@@ -90,7 +90,7 @@ class Transfer:
         set_option(pycurl.NOPROXY, "")
         set_option(pycurl.NETRC, pycurl.NETRC_IGNORED)
         set_option(pycurl.NOSIGNAL, 1)
-        # The canonical URL is what was checked against robots.txt; it is what the server must see.
+        # The server must get the canonical URL, because that is what was checked against robots.txt.
         set_option(pycurl.PATH_AS_IS, 1)
         set_option(pycurl.ACCEPT_ENCODING, "")
         set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
@@ -109,7 +109,7 @@ class Transfer:
         set_option(pycurl.WRITEFUNCTION, self._take)
 
     def begin(self, request: DownloadRequest, done: Done) -> None:
-        """Arm the handle; ValueError, TypeError or pycurl.error where the request cannot be put on the wire."""
+        """Prepare the handle for a request; ValueError, TypeError or pycurl.error where the request cannot be sent."""
         curl = self.curl
         url = request.url
         curl.setopt(pycurl.URL, url)
@@ -136,20 +136,20 @@ class Transfer:
         if self._is_ftp:
             result = self._ftp_result(number, text)
         elif number:
-            result = self._fault(number, text)
+            result = self._curl_failure(number, text)
         else:
             result = self._http_result()
         self.clear()
         return result
 
-    def give_up(self, fault: DownloadFailure, detail: str) -> DownloadResult:
+    def give_up(self, failure: DownloadFailure, detail: str) -> DownloadResult:
         """The result of a transfer that was ended from outside."""
-        result = self._failure(fault, detail)
+        result = self._failure(failure, detail)
         self.clear()
         return result
 
     def clear(self) -> None:
-        """Forget the request's own data; connection and options stay."""
+        """Drop the request's own data; connection and options stay."""
         self._lines.clear()
         self._chunks.clear()
         self._size = 0
@@ -233,20 +233,20 @@ class Transfer:
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
         status = ftp_status_of(number, self.curl.getinfo(pycurl.RESPONSE_CODE))
         if not status:
-            return self._fault(number, text)
+            return self._curl_failure(number, text)
         if status != 200:
             return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
         headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
         return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
-    def _fault(self, number: int, text: str) -> DownloadResult:
+    def _curl_failure(self, number: int, text: str) -> DownloadResult:
         return self._failure(failure_of(number, text), detail_of(number, text))
 
-    def _failure(self, fault: DownloadFailure, detail: str) -> DownloadResult:
+    def _failure(self, failure: DownloadFailure, detail: str) -> DownloadResult:
         if self._peer and self._peer != self._address:
             detail = f"the connection led to {self._peer} and not to {self._address}"
-            fault = DownloadFailure.CONNECT
-        return DownloadResult(peer=self._peer, failure=fault, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
+            failure = DownloadFailure.CONNECT
+        return DownloadResult(peer=self._peer, failure=failure, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
 
 
 def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
@@ -286,7 +286,7 @@ def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:
 
 
 def _ignore(_result: DownloadResult) -> None:
-    """Stands for `done` while no request is under way."""
+    """Takes the place of `done` while no request is under way."""
 
 
 def _milliseconds(seconds: float) -> int:

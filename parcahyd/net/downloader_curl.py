@@ -1,7 +1,7 @@
 """The default downloader: libcurl's multi interface, with the worker's event loop as its reactor.
 
-`start` arms a pooled handle and adds it to the multi. libcurl then says which sockets it waits for and when it wants to be
-woken; the loop wakes it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
+`start` prepares a pooled handle and adds it to the multi. libcurl then says which sockets to watch and when to call it again.
+The loop calls it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
 between a ready socket and `done`.
 
 ftp: a file that was transferred has status 200 and no headers; a folder has the status 200 and the media type text/plain, its
@@ -64,7 +64,7 @@ class CurlDownloader:
         self._wake_soon = False
         self._wake_at = _NEVER
         self._alarm: asyncio.TimerHandle | None = None
-        self._look: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
         self._sockets = sockets(loop, self._sockets_ready)
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
@@ -74,7 +74,7 @@ class CurlDownloader:
 
     def start(self, request: DownloadRequest, done: Done) -> None:
         if self._closed:
-            self._loop.call_soon(self._tell, done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
+            self._loop.call_soon(self._call, done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
             return
         idle = self._idle if request.options is GENERAL else self._idle_of(request.options)
         transfer = idle.pop() if idle else self._make(request.options, idle)
@@ -83,14 +83,14 @@ class CurlDownloader:
             self._multi.add_handle(transfer.curl)
         except (pycurl.error, ValueError, TypeError, OSError) as error:
             transfer.close()
-            self._loop.call_soon(self._tell, done, DownloadResult(failure=DownloadFailure.PROTOCOL, detail=str(error)))
+            self._loop.call_soon(self._call, done, DownloadResult(failure=DownloadFailure.PROTOCOL, detail=str(error)))
             return
         self._active[transfer.curl] = transfer
         if self._has_delays:
             # The delay to the next request counts from now, so this one must not wait for the loop.
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
-        if self._look is None and self._stall_timeout.interval:
-            self._look = self._loop.call_later(self._stall_timeout.interval, self._look_around)
+        if self._stall_timer is None and self._stall_timeout.interval:
+            self._stall_timer = self._loop.call_later(self._stall_timeout.interval, self._check_stalls)
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
@@ -102,7 +102,7 @@ class CurlDownloader:
         self._closed = True
         if not self._loop.is_closed():
             self.cancel_all()
-        for timer in (self._alarm, self._look):
+        for timer in (self._alarm, self._stall_timer):
             if timer is not None:
                 timer.cancel()
         for curl in self._active:
@@ -127,8 +127,11 @@ class CurlDownloader:
         return transfer
 
     def _set_alarm(self, milliseconds: int) -> None:
-        """Wake libcurl when it asks to be woken. It moves the time with every transfer, mostly to a later one, so a timer
-        that is due too early is left alone; it looks at the clock and is set again."""
+        """Call libcurl when it asks for that.
+
+        It moves the time with every transfer, mostly to a later one. So a timer that is too early is kept: when it is due, it
+        compares the clock and is set again.
+        """
         if milliseconds < 0 or self._closed:
             self._wake_at = _NEVER
         elif milliseconds == 0:
@@ -139,17 +142,17 @@ class CurlDownloader:
         else:
             self._wake_at = self._loop.time() + milliseconds * 0.001
             if self._alarm is None:
-                self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+                self._alarm = self._loop.call_at(self._wake_at, self._alarm_due)
             elif self._wake_at < self._alarm.when():
                 self._alarm.cancel()
-                self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+                self._alarm = self._loop.call_at(self._wake_at, self._alarm_due)
 
-    def _alarm_rings(self) -> None:
+    def _alarm_due(self) -> None:
         self._alarm = None
         if self._wake_at == _NEVER:
             return
         if self._loop.time() < self._wake_at:
-            self._alarm = self._loop.call_at(self._wake_at, self._alarm_rings)
+            self._alarm = self._loop.call_at(self._wake_at, self._alarm_due)
             return
         self._wake()
 
@@ -168,7 +171,7 @@ class CurlDownloader:
             self._collect()
 
     def _collect(self) -> None:
-        """Take every finished transfer out before any `done` is called: that may start others on the same handles."""
+        """Take out every finished transfer before any `done` is called, because `done` may start others on the same handles."""
         outcomes: list[tuple[Done, DownloadResult]] = []
         waiting = 1
         while waiting:
@@ -176,7 +179,7 @@ class CurlDownloader:
             outcomes += [self._retire(curl, 0, "") for curl in succeeded]
             outcomes += [self._retire(*failure) for failure in failed]
         for done, result in outcomes:
-            self._tell(done, result)
+            self._call(done, result)
 
     def _retire(self, curl: pycurl.Curl, number: int, text: str) -> tuple[Done, DownloadResult]:
         transfer = self._active.pop(curl)
@@ -186,24 +189,24 @@ class CurlDownloader:
         transfer.pool.append(transfer)
         return done, result
 
-    def _give_up(self, transfer: Transfer, fault: DownloadFailure, detail: str) -> None:
+    def _give_up(self, transfer: Transfer, failure: DownloadFailure, detail: str) -> None:
         del self._active[transfer.curl]
         self._multi.remove_handle(transfer.curl)
         done = transfer.done
-        self._loop.call_soon(self._tell, done, transfer.give_up(fault, detail))
+        self._loop.call_soon(self._call, done, transfer.give_up(failure, detail))
         transfer.pool.append(transfer)
 
-    def _look_around(self) -> None:
-        self._look = None
+    def _check_stalls(self) -> None:
+        self._stall_timer = None
         now = self._loop.time()
         for transfer in list(self._active.values()):
             transfer.pace, stalled = self._stall_timeout.check(transfer.pace, transfer.received(), now)
             if stalled:
                 self._give_up(transfer, DownloadFailure.TIMEOUT, stalled)
         if self._active:
-            self._look = self._loop.call_later(self._stall_timeout.interval, self._look_around)
+            self._stall_timer = self._loop.call_later(self._stall_timeout.interval, self._check_stalls)
 
-    def _tell(self, done: Done, result: DownloadResult) -> None:
+    def _call(self, done: Done, result: DownloadResult) -> None:
         try:
             done(result)
         except Exception as error:

@@ -1,4 +1,7 @@
-"""The second downloader: requests in threads. It is much slower than libcurl and easy to read: the model for plugin authors."""
+"""The second downloader: requests in threads.
+
+It is much slower than libcurl and easy to read, and serves authors of plugins as an example.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ _PROTOCOLS = {10: "1.0", 11: "1.1"}
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 # The first kind found along the chain of causes says what happened.
-_FAULTS: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
+_FAILURES: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
     (SSLError, DownloadFailure.TLS),
     (NewConnectionError, DownloadFailure.CONNECT),
     (ConnectTimeoutError, DownloadFailure.TIMEOUT),
@@ -144,7 +147,7 @@ def _body(response: requests.Response, most: int, cut: bool) -> bytes | None:
 
 def _prepared(request: DownloadRequest) -> PinnedRequest:
     if not _VISIBLE(request.url):
-        # urllib would quietly take line breaks out.
+        # urllib would remove line breaks without an error.
         raise ValueError("the URL holds a space, a control character or one that is not ASCII")
     headers = dict(request.headers)
     headers["Accept-Encoding"] = "gzip, deflate"
@@ -152,7 +155,7 @@ def _prepared(request: DownloadRequest) -> PinnedRequest:
         headers["User-Agent"] = SKIP_HEADER
     prepared = PinnedRequest()
     prepared.prepare(method="GET", url=request.url, headers=headers)
-    # requests rewrites percent escapes; what was checked against robots.txt is what the server must see.
+    # requests rewrites percent escapes; the server must get the URL that was checked against robots.txt.
     prepared.url = request.url
     # A name in the place of the address would be resolved by the socket.
     prepared.pin = (str(ipaddress.ip_address(request.address)), request.port)
@@ -172,7 +175,7 @@ def _failure_of(error: BaseException) -> DownloadFailure:
         if isinstance(one, BaseException) and one not in seen:
             seen.append(one)
             waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
-    for kind, fault in _FAULTS:
+    for kind, failure in _FAILURES:
         if any(isinstance(one, kind) for one in seen):
-            return fault
+            return failure
     return DownloadFailure.PROTOCOL

@@ -1,7 +1,9 @@
-"""requests and urllib3, taught to connect to an address that was chosen before.
+"""Connections of requests and urllib3 that go to an address chosen beforehand.
 
 The URL keeps its host: it goes into the Host header, into the TLS server name and into the check of the certificate. Only
 the socket is opened elsewhere, and a kept-alive connection is reused for the same host *and* the same address.
+
+Tested in tests/net/test_downloader_requests.py and tests/net/test_downloader_contract.py.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ __all__ = ["PinnedAdapter", "PinnedConnection", "PinnedRequest"]
 
 Pin = tuple[str, int]
 
-# Hosts whose certificate goes unchecked are the user's own exceptions, written down; a line per host says nothing new.
+# Hosts whose certificate goes unchecked are exceptions that the user configured; a warning per host says nothing new.
 disable_warnings(InsecureRequestWarning)
 
 
@@ -37,7 +39,7 @@ class PinnedRequest(requests.PreparedRequest):
 
 
 class PinnedConnection(HTTPConnection):
-    """A connection to `pin`, whatever the host is called. `peer` is the address at its other end."""
+    """A connection to `pin`, whatever the name of the host is. `peer` is the address at its other end."""
 
     def __init__(self, *args: Any, pin: Pin, in_use: dict[int, PinnedConnection], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,7 +62,7 @@ class PinnedConnection(HTTPConnection):
         super().request(*args, **kwargs)
 
     def break_off(self) -> None:
-        """End whatever another thread is waiting for on this connection."""
+        """Close the connection under another thread that waits for it."""
         if self.sock is not None:
             # Not SSLSocket.shutdown: that takes the encryption away under the reading thread.
             socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
@@ -79,8 +81,8 @@ class _PinnedTlsPool(HTTPSConnectionPool):
 
 
 class PinnedAdapter(HTTPAdapter):
-    """Gives each PinnedRequest a connection to its pin: one small pool per scheme, host, port, pin and trust, the oldest
-    dropped.
+    """Gives each PinnedRequest a connection to its pin: one small pool per scheme, host, port, pin and trust, the least
+    recently used dropped first.
 
     `in_use` shows the connection that a thread last sent a request over.
     """

@@ -102,7 +102,7 @@ class GuardedDownloader:
         try:
             self._start(request, once)
         except Exception as error:
-            once(self._fault(f"raised {error_line(error)}"))
+            once(self._failure(f"raised {error_line(error)}"))
         is_starting = False
 
     def cancel_all(self) -> None:
@@ -119,21 +119,21 @@ class GuardedDownloader:
             self._loop.call_exception_handler({"message": message, "exception": error})
 
     def _checked(self, result: object) -> DownloadResult:
-        """The result if its fields have the declared types, else a fault that names the plugin."""
+        """The result if its fields have the declared types, else a failure that names the plugin."""
         if not isinstance(result, DownloadResult):
-            return self._fault(f"gave {type(result).__name__}, not a DownloadResult")
+            return self._failure(f"gave {type(result).__name__}, not a DownloadResult")
         if isinstance(result.body, str):  # msgspec would decode it as base64.
-            return self._fault("gave a body of str, not of bytes")
+            return self._failure("gave a body of str, not of bytes")
         try:
             valid = msgspec.convert(msgspec.structs.asdict(result), DownloadResult)
         except msgspec.ValidationError as error:
-            return self._fault(f"gave a DownloadResult of other types: {error}")
+            return self._failure(f"gave a DownloadResult of other types: {error}")
         if valid.failure is DownloadFailure.PLUGIN and self._name not in valid.detail:
             valid.detail = f'downloader "{self._name}": {valid.detail}'
         return valid
 
     def _unable(self, unknown: frozenset[str]) -> DownloadResult:
-        return self._fault(f"cannot do what the settings ask for this host: {', '.join(sorted(unknown))}")
+        return self._failure(f"cannot do what the settings ask for this host: {', '.join(sorted(unknown))}")
 
-    def _fault(self, what: str) -> DownloadResult:
+    def _failure(self, what: str) -> DownloadResult:
         return DownloadResult(failure=DownloadFailure.PLUGIN, detail=f'downloader "{self._name}" {what}')

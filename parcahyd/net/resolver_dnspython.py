@@ -24,8 +24,8 @@ __all__ = ["DnspythonResolver"]
 _SYSTEM_FILE = "/etc/resolv.conf"
 _LOOPBACK = ("127.0.0.1", "::1")
 
-# How many answers may say "that is another name for ..." without giving the address of the other name: a name server that
-# does not recurse does so, and a loop of names must end.
+# How many aliases are followed that come without the address of the other name. A name server that does not recurse sends
+# such answers, and a loop of aliases must end.
 _MOST_ALIASES = 8
 
 # Room for an answer over UDP that no network on the way fragments (DNS flag day 2020).
@@ -75,7 +75,7 @@ class DnspythonResolver:
     def _time_to_live(self, *kinds: _Records) -> float:
         shortest = min(kind.ttl for kind in kinds if kind.addresses)
         if any(kind.reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE) for kind in kinds):
-            # Half an answer: worth using, and worth asking again soon.
+            # One kind is missing: the answer is used, and asked for again soon.
             shortest = 0.0
         return min(max(shortest, self._conf.MinTtl), self._conf.MaxTtl)
 
@@ -133,7 +133,7 @@ def _absolute_name(host: str) -> dns.name.Name:
 
 
 def _worse(*kinds: _Records) -> ResolutionFailure:
-    """The failure to report where neither kind gave addresses: a passing one, since it may hide an address."""
+    """The failure to report where neither kind gave addresses: one that may pass comes first, since it may hide an address."""
     for reason in (Reason.DNS_TIMEOUT, Reason.DNS_FAILURE, Reason.DNS_NO_NAME):
         for kind in kinds:
             if kind.reason is reason:

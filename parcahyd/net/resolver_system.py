@@ -21,10 +21,10 @@ AddressInfo = Callable[[str], list[str]]
 
 
 class SystemResolver:
-    """Asks the system, one question per host at a time. The system tells no TTL, so every answer holds for `MinTtl`.
+    """Asks the system, one question per host at a time. The system gives no TTL, so every answer is valid for `MinTtl`.
 
     The name is made absolute, because a system that tries its search domains would send the crawl to hosts that no page named.
-    An absolute name is not looked for in the system's hosts file by every C library, so that is read here.
+    Not every C library looks up an absolute name in the system's hosts file, so that file is read here.
     """
 
     def __init__(

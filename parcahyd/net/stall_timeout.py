@@ -1,7 +1,7 @@
 """When a transfer is too slow: no first byte, no further byte, or too few bytes a second.
 
-The downloader looks at its transfers from time to time, so a quick transfer costs nothing. libcurl's own LOW_SPEED_TIME
-would be late: it compares a mean over six seconds, in whole seconds.
+The downloader checks its transfers at intervals, so a quick transfer costs nothing. libcurl's own LOW_SPEED_TIME would be
+late: it compares a mean over six seconds, in whole seconds.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ import msgspec
 
 __all__ = ["Pace", "StallTimeout"]
 
-# How many looks there are within the shortest limit: a transfer is given up after its limit and at most one look more.
-_LOOKS = 4
+# How many checks there are within the shortest limit: a transfer is ended after its limit and at most one interval more.
+_CHECKS = 4
 
 _WINDOW = 30.0
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """What was seen of a transfer so far."""
+    """The progress of a transfer up to the last check."""
 
     received: int
     since: float
     """When the last byte had come."""
     window_received: int
     window_since: float
-    """Where the present stretch for the mean rate began; it begins with the first byte."""
+    """When the current window for the mean rate began; the first one begins with the first byte."""
 
 
 class StallTimeout:
-    """The limits in seconds, 0 meaning none; `min_rate` is in bytes a second over stretches of `idle` seconds (30 without).
+    """The limits in seconds, 0 meaning none; `min_rate` is in bytes a second over windows of `idle` seconds (30 without).
 
-    `first_byte` is None where `idle` counts for it as well. `interval` says how often to look, 0 never.
+    `first_byte` is None where `idle` counts for it as well. `interval` is the time between two checks; 0: no checks.
     """
 
     def __init__(self, first_byte: float | None, idle: float, min_rate: float) -> None:
@@ -39,10 +39,10 @@ class StallTimeout:
         self._min_rate = min_rate
         self._window = idle or _WINDOW
         limits = [limit for limit in (self._first_byte, idle, self._window if min_rate else 0.0) if limit]
-        self.interval = min(limits) / _LOOKS if limits else 0.0
+        self.interval = min(limits) / _CHECKS if limits else 0.0
 
     def check(self, pace: Pace | None, received: int, now: float) -> tuple[Pace, str]:
-        """The new pace, and which limit was passed, else an empty text; `pace` is None at the first look."""
+        """The new pace, and which limit was passed, else an empty text; `pace` is None at the first check."""
         if pace is None or (received and not pace.received):
             return Pace(received, now, received, now), ""
         if received != pace.received:

@@ -1,4 +1,4 @@
-"""The easy way to write a downloader: a subclass with one blocking method, `fetch`, which is run in threads."""
+"""The base class of downloaders that block: a subclass has one blocking method, `fetch`, which runs in threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 
 __all__ = ["ThreadedDownloader"]
 
-# Beyond this many, threads cost more than they bring; requests wait for a free one, and the wait counts for TimeoutTotal.
+# More threads cost more than they gain. Requests wait for a free one, and the wait counts for TimeoutTotal.
 _MOST_THREADS = 256
 
 
@@ -28,16 +28,16 @@ class _Fetch:
         self.done = done
         self.timer: asyncio.TimerHandle | None = None
         self.thread = 0
-        """The thread that is at it, while one is."""
+        """The thread that runs it; 0 while none does."""
 
 
 class ThreadedDownloader(ABC):
     """Runs a blocking `fetch` in at most `Connections` threads and calls `done` with its result on the loop.
 
-    Whatever `fetch` raises becomes DownloadFailure.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
-    answered with DownloadFailure.TIMEOUT and left alone: its late result is dropped. A subclass must keep to the contract of
+    What `fetch` raises becomes DownloadFailure.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
+    answered with DownloadFailure.TIMEOUT, and its late result is dropped. A subclass must keep to the contract of
     `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
-    bytes. `parcahyd.testing.check_downloader` finds out.
+    bytes. `parcahyd.testing.check_downloader` checks that.
     """
 
     schemes: frozenset[str] = frozenset({"http", "https"})
@@ -45,7 +45,7 @@ class ThreadedDownloader(ABC):
     def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         self.conf = conf
         self._loop = loop
-        self._waited_for: set[_Fetch] = set()
+        self._unanswered: set[_Fetch] = set()
         self._queue: SimpleQueue[_Fetch | None] = SimpleQueue()
         self._most_threads = min(conf.Connections, _MOST_THREADS)
         self._threads = 0
@@ -59,7 +59,7 @@ class ThreadedDownloader(ABC):
     def abandon(self, thread: int) -> None:  # noqa: B027  a subclass may leave it out
         """Break off the connection of the `fetch` that this thread is running: its result will be dropped.
 
-        Called on the loop. The thread may have finished that fetch a moment ago.
+        Called on the loop. The thread may have finished that fetch meanwhile.
         """
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
@@ -67,9 +67,9 @@ class ThreadedDownloader(ABC):
             self._loop.call_soon(done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
             return
         fetch = _Fetch(request, done)
-        self._waited_for.add(fetch)
+        self._unanswered.add(fetch)
         if self.conf.TimeoutTotal:
-            fetch.timer = self._loop.call_later(self.conf.TimeoutTotal, self._run_out, fetch)
+            fetch.timer = self._loop.call_later(self.conf.TimeoutTotal, self._time_out, fetch)
         self._unfinished += 1
         if self._unfinished > self._threads and self._threads < self._most_threads:
             self._threads += 1
@@ -78,7 +78,7 @@ class ThreadedDownloader(ABC):
         self._queue.put(fetch)
 
     def cancel_all(self) -> None:
-        for fetch in list(self._waited_for):
+        for fetch in list(self._unanswered):
             self._give_up(fetch, DownloadFailure.CANCELLED, "cancelled")
 
     def close(self) -> None:
@@ -93,9 +93,9 @@ class ThreadedDownloader(ABC):
     def _work(self) -> None:
         while (fetch := self._queue.get()) is not None:
             fetch.thread = threading.get_ident()
-            result = self._outcome(fetch.request) if fetch in self._waited_for else DownloadResult()
+            result = self._outcome(fetch.request) if fetch in self._unanswered else DownloadResult()
             fetch.thread = 0
-            # The loop is closed when a worker was stopped in a hurry; the result is dropped.
+            # The loop is closed when a worker was stopped at once; the result is dropped.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._finish, fetch, result)
 
@@ -110,20 +110,20 @@ class ThreadedDownloader(ABC):
 
     def _finish(self, fetch: _Fetch, result: DownloadResult) -> None:
         self._unfinished -= 1
-        if fetch not in self._waited_for:
+        if fetch not in self._unanswered:
             return
-        self._waited_for.remove(fetch)
+        self._unanswered.remove(fetch)
         if fetch.timer is not None:
             fetch.timer.cancel()
         fetch.done(result)
 
-    def _run_out(self, fetch: _Fetch) -> None:
+    def _time_out(self, fetch: _Fetch) -> None:
         self._give_up(fetch, DownloadFailure.TIMEOUT, f"not complete after {self.conf.TimeoutTotal:g} s")
 
-    def _give_up(self, fetch: _Fetch, fault: DownloadFailure, detail: str) -> None:
-        self._waited_for.remove(fetch)
+    def _give_up(self, fetch: _Fetch, failure: DownloadFailure, detail: str) -> None:
+        self._unanswered.remove(fetch)
         if fetch.timer is not None:
             fetch.timer.cancel()
-        self._loop.call_soon(fetch.done, DownloadResult(failure=fault, detail=detail))
+        self._loop.call_soon(fetch.done, DownloadResult(failure=failure, detail=detail))
         if fetch.thread:
             self._loop.call_soon(self.abandon, fetch.thread)

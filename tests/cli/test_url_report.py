@@ -15,7 +15,7 @@ from parcahyd.storage.reports.records import DocumentReport, FetchReport, Spared
 
 NOW = 1_700_000_000.0
 CONFIGURATION = Configuration(MapConf(), WorkConf())
-STORY = UrlDetails(
+DETAILS = UrlDetails(
     url="http://host.example/page",
     site="http://host.example",
     in_scope=True,
@@ -54,8 +54,8 @@ STORY = UrlDetails(
 
 
 def _lines(configuration: Configuration = CONFIGURATION, **changes: object) -> list[str]:
-    story = msgspec.structs.replace(STORY, **changes)
-    return list(url_report_lines(story.url, story.url, story, story, configuration, NOW))
+    details = msgspec.structs.replace(DETAILS, **changes)
+    return list(url_report_lines(details.url, details.url, details, details, configuration, NOW))
 
 
 def test_a_url_that_waits() -> None:
@@ -131,7 +131,7 @@ def test_failures_and_a_site_that_is_spared() -> None:
 
 
 def test_what_was_changed_is_told() -> None:
-    lines = list(url_report_lines("HTTP://host.example:80/page#x", STORY.url, STORY, STORY, CONFIGURATION, NOW))
+    lines = list(url_report_lines("HTTP://host.example:80/page#x", DETAILS.url, DETAILS, DETAILS, CONFIGURATION, NOW))
     assert lines[1:3] == [
         "given as   HTTP://host.example:80/page#x",
         "           scheme in lower case; default port dropped; fragment dropped",

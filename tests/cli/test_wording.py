@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.cli.wording import counts, due, moment, one_line, plain, plural, size, span
+from parcahyd.cli.wording import counts, due, one_line, plain, plural, size, span, utc_time
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_span(seconds: float, text: str) -> None:
 
 
 def test_moments_are_told_in_utc() -> None:
-    assert moment(1_700_000_000) == "2023-11-14 22:13:20Z"
+    assert utc_time(1_700_000_000) == "2023-11-14 22:13:20Z"
     for beyond in (1e12, 9e18, 1e300, float("inf"), float("nan")):
-        assert moment(beyond) == "beyond the calendar"
+        assert utc_time(beyond) == "beyond the calendar"
 
 
 def test_due() -> None:

@@ -164,12 +164,12 @@ def test_any_header_is_read_or_ignored(header: str) -> None:
 
 @pytest.mark.parametrize("days", range(0, 20000, 977))
 def test_the_date_that_http_writes(days: int) -> None:
-    moment = datetime.fromtimestamp(days * 86_400 + 3723, UTC)
-    assert cookie_date(moment.strftime("%a, %d %b %Y %H:%M:%S GMT")) == moment.timestamp()
+    expected = datetime.fromtimestamp(days * 86_400 + 3723, UTC)
+    assert cookie_date(expected.strftime("%a, %d %b %Y %H:%M:%S GMT")) == expected.timestamp()
 
 
 @pytest.mark.parametrize(
-    ("text", "moment"),
+    ("text", "expected"),
     [
         ("Sunday, 06-Nov-94 08:49:37 GMT", (1994, 11, 6, 8, 49, 37)),
         ("Sun Nov  6 08:49:37 1994", (1994, 11, 6, 8, 49, 37)),
@@ -187,8 +187,8 @@ def test_the_date_that_http_writes(days: int) -> None:
         ("", None),
     ],
 )
-def test_the_dates_that_servers_write(text: str, moment: tuple[int, int, int, int, int, int] | None) -> None:
-    assert cookie_date(text) == (None if moment is None else datetime(*moment, tzinfo=UTC).timestamp())
+def test_the_dates_that_servers_write(text: str, expected: tuple[int, int, int, int, int, int] | None) -> None:
+    assert cookie_date(text) == (None if expected is None else datetime(*expected, tzinfo=UTC).timestamp())
 
 
 @given(st.text(max_size=60))
