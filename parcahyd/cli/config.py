@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, read_configuration
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.config.explaining import explain
 

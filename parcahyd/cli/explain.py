@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.url_report import url_report_lines
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin

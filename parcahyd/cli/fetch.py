@@ -13,9 +13,8 @@ from pathlib import Path
 
 import click
 
-from parcahyd.cli.configured import read_configuration
 from parcahyd.cli.exit_codes import NO_ROOM
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, read_configuration
 from parcahyd.cli.single_fetch import Exchange, SingleFetch
 from parcahyd.cli.wording import plain, plural, size, span, utc_time
 from parcahyd.config.secrets import secret_headers

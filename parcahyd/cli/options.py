@@ -1,23 +1,34 @@
-"""Options and arguments that commands share: `--conf`, `--set`, `--port` and a time."""
+"""Options and arguments that commands share (`--conf`, `--set`, `--port`, a time), and the configuration that they lead to."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+import stat
+import sys
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 from msgspec.structs import fields
 
+from parcahyd.cli.wording import one_line
 from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.core.errors import UserError
 
+if TYPE_CHECKING:
+    from parcahyd.config.schema import Configuration
+    from parcahyd.storage.reports import Reports
+
 __all__ = [
     "crawl_options",
+    "default_folder",
+    "open_reports",
     "port_option",
+    "read_configuration",
     "time_argument",
 ]
 
@@ -85,3 +96,46 @@ def time_argument(text: str) -> float:
         return at
     unit = 86400 if parts is None else 1 if parts["second"] else 60 if parts["minute"] else 3600
     return at + unit - _INSTANT
+
+
+# --- the configuration that a command works with, and what is stored under it -------------------------------------------
+
+
+_FILES = ("MapConf.toml", "WorkConf.toml")
+
+
+def default_folder() -> str | None:
+    """`./conf` if there is a configuration in it; None stands for the built-in defaults."""
+    folder = "conf"
+    try:
+        return folder if any(_is_file(os.path.join(folder, name)) for name in _FILES) else None
+    except OSError as error:
+        what = f"the folder conf cannot be read: {error.strerror}"
+        raise UserError(what, "make it readable, or name another with --conf") from None
+
+
+def _is_file(path: str) -> bool:
+    """As `os.path.isfile`, but a folder that may not be read raises OSError instead of meaning no."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def read_configuration(folder: str | os.PathLike[str] | None, overrides: Sequence[str]) -> Configuration:
+    """What `--conf` and `--set` make; hints for its author go to standard error."""
+    from parcahyd.config.loading import load
+
+    hints: list[str] = []
+    configuration = load(folder if folder is not None else default_folder(), overrides, hints=hints)
+    for hint in hints:
+        sys.stderr.write(f"parcahyd: hint: {one_line(hint)}\n")
+    return configuration
+
+
+def open_reports(configuration: Configuration) -> Reports:
+    """The reading side of the crawl that is configured, to be used in a `with` block."""
+    from parcahyd.config.database_url import database_url
+    from parcahyd.storage.reports import Reports
+
+    return Reports.open(database_url(configuration))

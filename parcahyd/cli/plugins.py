@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, read_configuration
 from parcahyd.cli.wording import plain
 from parcahyd.config.schema import Configuration
 from parcahyd.plugin_manager import PluginManager, PluginReport

@@ -9,10 +9,8 @@ from typing import Any
 
 import click
 
-from parcahyd.cli.configured import read_configuration
-from parcahyd.cli.json_lines import JsonLines
-from parcahyd.cli.options import crawl_options
-from parcahyd.cli.reporter_thread import NullReporter, Reporter, ReporterThread
+from parcahyd.cli.options import crawl_options, read_configuration
+from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread
 
 __all__ = ["command"]
 

@@ -10,8 +10,7 @@ from shlex import quote
 
 import click
 
-from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.options import crawl_options, time_argument
+from parcahyd.cli.options import crawl_options, open_reports, read_configuration, time_argument
 from parcahyd.cli.wording import utc_time, version_line
 from parcahyd.core.errors import UserError
 from parcahyd.storage.reports import Reports

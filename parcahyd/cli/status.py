@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import counts, due, plain, plural, size, span, utc_time
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport

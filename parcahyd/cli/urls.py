@@ -11,8 +11,7 @@ from typing import BinaryIO
 import click
 import msgspec
 
-from parcahyd.cli.configured import open_reports, read_configuration
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import plain
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin

@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from parcahyd.cli.configured import open_reports, read_configuration
 from parcahyd.cli.exit_codes import give_up_standard_output
-from parcahyd.cli.options import crawl_options
+from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import plain
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration

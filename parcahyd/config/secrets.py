@@ -1,7 +1,4 @@
-"""Which values are secret: no message repeats them, no command shows them, and the database does not hold them.
-
-Tested in tests/config/test_explaining.py and tests/config/test_overrides.py.
-"""
+"""Secret values: no message repeats them, no command shows them, and the database does not hold them."""
 
 from __future__ import annotations
 

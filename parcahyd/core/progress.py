@@ -1,6 +1,6 @@
 """What a run reports to its observer: a snapshot at intervals, and a summary at the end.
 
-Tested in tests/cli/test_live_display.py and tests/cli/test_json_lines.py.
+Tested in tests/cli/test_live_display.py and tests/cli/test_reporters.py.
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.

@@ -23,8 +23,7 @@ from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
-from parcahyd.net.curl_transfer import Done, Transfer
-from parcahyd.net.stall_timeout import StallTimeout
+from parcahyd.net.curl_transfer import Done, StallTimeout, Transfer
 
 __all__ = ["CurlDownloader"]
 

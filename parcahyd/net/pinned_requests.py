@@ -3,7 +3,7 @@
 The URL keeps its host: it goes into the Host header, into the TLS server name and into the check of the certificate. Only
 the socket is opened elsewhere, and a kept-alive connection is reused for the same host *and* the same address.
 
-Tested in tests/net/test_downloader_requests.py and tests/net/test_downloader_contract.py.
+Tested in tests/net/test_downloader_requests.py.
 """
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+"""Commands, their help, exit codes (`cli/exit_codes.py`), and standard streams that are closed or full."""
+
 from __future__ import annotations
 
 import os
@@ -61,7 +63,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["config", "--set", "Work.HostDelay=soon"], "parcahyd: --set Work.HostDelay=soon"),
     ],
 )
-def test_a_users_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_user_error_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     output = capsys.readouterr()
     assert output.out == ""
@@ -136,7 +138,7 @@ def test_closed_standard_streams_change_nothing(command: str, code: int, closed:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device without room")
-def test_the_code_tells_of_a_mistake_that_cannot_be_written() -> None:
+def test_the_exit_code_is_2_for_an_error_that_cannot_be_written() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([sys.executable, "-m", "parcahyd", "frobnicate"], stderr=full, check=False)
     assert done.returncode == 2

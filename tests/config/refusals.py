@@ -1,4 +1,4 @@
-"""Folders of configuration files that tests write, and the lines that mistakes in them are told with."""
+"""Folders of configuration files that tests write, and the lines that report errors in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of hosts: the tables `[[Host]]`."""
+"""Rules of hosts: the tables `[[Host]]`, which `HostTables` of `config/checking.py` checks."""
 
 from __future__ import annotations
 

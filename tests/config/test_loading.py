@@ -1,4 +1,4 @@
-"""Configuration files: what is read of them, and how mistakes are told."""
+"""Configuration files: what is read from them, and how errors are reported."""
 
 from __future__ import annotations
 

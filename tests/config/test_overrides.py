@@ -1,4 +1,4 @@
-"""Settings of the command line: `--set`."""
+"""Settings of the command line, `--set`: read by `config/loading.py`, checked by `config/checking.py`."""
 
 from __future__ import annotations
 

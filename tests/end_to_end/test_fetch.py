@@ -1,4 +1,4 @@
-"""`parcahyd fetch`: one visit shown in every detail, and nothing stored."""
+"""`parcahyd fetch` prints every detail of one visit (`cli/single_fetch.py`), and stores nothing."""
 
 from __future__ import annotations
 

@@ -1,14 +1,25 @@
-"""The reporters of a run, and the thread that they work on, so that a slow or stopped terminal never delays the crawl."""
+"""The reporters of a run, and the thread that they work on: a slow or stopped terminal never delays the crawl.
+
+`live_display.py` has the one that draws on a terminal, apart because it needs rich.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
-from typing import Protocol
+from typing import BinaryIO, Protocol
+
+import msgspec
 
 from parcahyd.core.progress import Progress, RunSummary
 
-__all__ = ["NullReporter", "Reporter", "ReporterThread"]
+__all__ = [
+    "JsonLines",
+    "NullReporter",
+    "Reporter",
+    "ReporterThread",
+]
 
 
 class Reporter(Protocol):
@@ -85,3 +96,33 @@ class ReporterThread:
         if summary is not None:
             self._reporter.finished(summary)
         return not closing
+
+
+class JsonLines:
+    """Reports to programs, one JSON object per line.
+
+    It writes `{"event": "progress", ...}` every `interval` seconds of the run and `{"event": "summary", ...}` at its end.
+    `time` is in seconds since the epoch; the other fields are those of `Progress` and `RunSummary`.
+    """
+
+    def __init__(self, output: BinaryIO, interval: float) -> None:
+        self._output = output
+        self._interval = interval
+        self._next = interval
+
+    def progress(self, snapshot: Progress) -> None:
+        if snapshot.seconds >= self._next:
+            self._next = snapshot.seconds + self._interval
+            self._write("progress", snapshot)
+
+    def finished(self, summary: RunSummary) -> None:
+        self._write("summary", summary)
+
+    def close(self) -> None:
+        """Every line was flushed when it was written."""
+
+    def _write(self, event: str, report: Progress | RunSummary) -> None:
+        line = {"event": event, "time": round(time.time(), 3), **msgspec.structs.asdict(report)}
+        line["seconds"] = round(report.seconds, 3)
+        self._output.write(msgspec.json.encode(line) + b"\n")
+        self._output.flush()
