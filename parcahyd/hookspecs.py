@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PROJECT = "parcahyd"
-"""The name that pluggy knows the hooks by, and the group of entry points."""
+"""The name of the hooks in pluggy, and the group of entry points."""
 
 ResolverFactory: TypeAlias = Callable[[MapConf], Resolver]
 DownloaderFactory: TypeAlias = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]

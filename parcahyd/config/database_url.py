@@ -43,7 +43,7 @@ def database_url(configuration: Configuration) -> str:
 
 
 def shown_database_url(configuration: Configuration) -> str:
-    """The same URL for people to read: the password is hidden, and the environment is not asked for it."""
+    """The same URL for people to read: the password is hidden, and the environment is not read."""
     return _assembled(configuration, shown=True)
 
 
@@ -59,7 +59,7 @@ def _assembled(configuration: Configuration, *, shown: bool) -> str:
             return _sqlite(configuration, rest)
         case "postgresql" | "postgres" | "postgresql+psycopg":
             return _postgresql(configuration, rest, shown=shown)
-    # Only what stands before the first colon is repeated: the rest of the paper's jdbc:oracle:... may hold a password.
+    # Only the part before the first colon is repeated: the rest of the paper's jdbc:oracle:... may hold a password.
     name, colon, _ = configuration.map.DbUrl.partition(":")
     raise _refusal(configuration, "DbUrl", f'"{name}{colon and ":..."}" names no database that PARCAHYD can use', _FORMS)
 

@@ -76,7 +76,7 @@ class Declared(msgspec.Struct, frozen=True):
     default: Any
     sentence: str
     is_text: bool
-    """The value is written as text: what stands behind `--set KEY=` needs no quotes."""
+    """The value is written as text: the text after `--set KEY=` needs no quotes."""
     choices: tuple[str, ...]
     """The only values there are, or empty."""
 

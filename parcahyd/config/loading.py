@@ -240,7 +240,7 @@ def _unaddressed(file: str, key: str, place: Place) -> ConfigurationError:
 
 
 def _override_value(setting: Declared, raw: str, place: Place) -> object:
-    """The value as TOML; what is not TOML, and any value but a quoted text where text is wanted, is the text itself."""
+    """The value as TOML; what is not TOML, and any value but a quoted text where the setting is a text, is taken as text."""
     if not raw and setting.default is None:
         return None
     try:

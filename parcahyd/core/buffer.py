@@ -33,9 +33,9 @@ class Written(msgspec.Struct):
     """The outcome of a batch of records."""
 
     stored: int = 0
-    """Pages that brought a document or a redirect that the URL did not have."""
+    """Pages with a document or a redirect that the URL did not have."""
     unchanged: int = 0
-    """Pages whose bytes or server say that nothing changed."""
+    """Pages that did not change, by their bytes or by the server's answer."""
     received: int = 0
     """Bytes of documents, decoded."""
     found: int = 0

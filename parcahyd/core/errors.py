@@ -52,7 +52,7 @@ class UserError(ParcahydError):
 
 
 class ConfigurationError(UserError):
-    """A setting that cannot be understood, with the place where it stands."""
+    """A setting that cannot be used; the message says where it was given."""
 
 
 class PluginError(UserError):

@@ -70,7 +70,7 @@ class Begin(_Message, frozen=True):
     """The first message to a child process: its configuration and its part."""
 
     configuration: bytes
-    """The Configuration, encoded: this package knows no settings."""
+    """The Configuration, encoded: this package does not import `config`."""
     seeds: tuple[str, ...] = ()
     worker: int = 0
     serial: int = 0
@@ -86,7 +86,7 @@ class Ready(_Message, frozen=True):
     started_at: float
     pauses: tuple[Pause, ...]
     empty: bool
-    """The database knows no URL at all."""
+    """The database holds no URL."""
     buffer_address: str
     """Where workers connect to the Document and URL Buffer."""
 
@@ -99,7 +99,7 @@ class CannotRun(_Message, frozen=True):
 
 
 class LeaseRequest(_Message, frozen=True):
-    """The URL Dispatcher wants sites."""
+    """The URL Dispatcher asks for sites."""
 
     count: int
     again_before: float
@@ -107,7 +107,7 @@ class LeaseRequest(_Message, frozen=True):
 
 
 class Leases(_Message, frozen=True):
-    """The answer: pairs, and when the next site falls due if there were fewer than asked for."""
+    """The answer: pairs, and when the next site falls due if there were fewer than requested."""
 
     pairs: tuple[SiteLease, ...]
     next_due: float | None
@@ -120,7 +120,7 @@ class AddressesFound(_Message, frozen=True):
 
 
 class Assigned(_Message, frozen=True):
-    """Which address each of these visits was given: should everything be killed, those addresses rest for a full delay."""
+    """Which address each of these visits was given: if every process is killed, those addresses are paused for a full delay."""
 
     addresses: dict[int, str]
 
@@ -145,7 +145,7 @@ class WorkerGone(_Message, frozen=True):
 
 
 class Committed(_Message, frozen=True):
-    """What the last transactions brought; counts are of the whole run."""
+    """The outcome of the last transactions; counts are of the whole run."""
 
     released: tuple[int, ...]
     """Visits that are over and whose sites may be leased again."""
@@ -204,7 +204,7 @@ class RequestProcessed(_Message, frozen=True):
 
 
 class Slowed(_Message, frozen=True):
-    """A robots.txt asks for a longer delay: should the worker die during the visit, its host rests for that."""
+    """A robots.txt asks for a longer delay: if the worker's process ends during the visit, the host is paused for that long."""
 
     visit: int
     delay: float

@@ -78,7 +78,7 @@ class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     proxy: str = ""
-    """`http://`, `https://` or `socks5://[USER:PASSWORD@]HOST:PORT`; empty: none. It is asked for the pinned address."""
+    """`http://`, `https://` or `socks5://[USER:PASSWORD@]HOST:PORT`; empty: none. It gets the pinned address, no name."""
     credentials: str = ""
     """`USER:PASSWORD` for this host; empty: none."""
     authentication: Literal["basic", "digest"] = "basic"
@@ -94,7 +94,7 @@ class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(name for name in self.__struct_fields__ if getattr(self, name) != getattr(GENERAL, name))
 
     def __repr__(self) -> str:
-        # It holds secrets, and what holds it may be printed.
+        # Its values are secrets, and an object that refers to it may be printed.
         return f"RequestOptions({', '.join(sorted(self.differences()))})"
 
 
@@ -113,7 +113,7 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     max_bytes: int
     """A body that grows beyond this, decoded, ends with DownloadFailure.SIZE."""
     options: RequestOptions = GENERAL
-    """The object GENERAL itself for general requests: downloaders ask for identity."""
+    """The object GENERAL itself for general requests: downloaders compare by identity."""
     cut: bool = False
     """A body that grows beyond `max_bytes` is returned up to there, instead of a failure."""
 
@@ -127,7 +127,7 @@ class DownloadResult(msgspec.Struct, gc=False):
     body: bytes = b""
     """Content codings removed."""
     peer: str = ""
-    """The address that the answer came from; checked against the pinned one. Behind a proxy, the one it was asked for."""
+    """The address that the answer came from; checked against the pinned one. Behind a proxy, the one that it was given."""
     failure: DownloadFailure | None = None
     detail: str = ""
     elapsed: float = 0.0

@@ -44,7 +44,7 @@ class WorkerProgress(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The run as it stands; counts are of this run."""
+    """The state of the run; counts are of this run."""
 
     seconds: float
     stored: int

@@ -59,9 +59,9 @@ class TableFact(_Record, frozen=True):
     modified: str = ""
     """The table's own validators."""
     refresh: int = 0
-    """After how many seconds its author expects another one; 0: not said."""
+    """After how many seconds its author expects another one; 0: not known."""
     merges: int = 0
-    """How often in a row the document was refreshed by it, since the whole document was last asked for."""
+    """How often in a row the document was refreshed by it, since the whole document was last requested."""
 
 
 class StoredVersion(_Record, frozen=True):
@@ -84,7 +84,7 @@ class StoredVersion(_Record, frozen=True):
 
 
 class DueUrl(_Record, frozen=True):
-    """A URL that is to be asked for, with what a conditional request needs."""
+    """A URL that is to be requested, with what a conditional request needs."""
 
     key: int
     path: str
@@ -92,7 +92,7 @@ class DueUrl(_Record, frozen=True):
     hops: int = 0
     """How many redirects led here."""
     seed: bool = False
-    """The user asked for it, or a redirect of something the user asked for led here."""
+    """It is a seed, or the target of a seed's redirect."""
     tries: int = 0
     state: int = 0
     etag: str = ""
@@ -107,7 +107,7 @@ class RobotsStatus(Enum):
 
     FOUND = "found"
     ABSENT = "absent"
-    """The server says that there is none (4xx): everything is allowed."""
+    """The server answered that there is none (4xx): everything is allowed."""
     ERROR = "error"
     """5xx or 429: nothing is allowed until it is read."""
     UNREACHABLE = "unreachable"
@@ -206,11 +206,11 @@ class Assignment(_Record, frozen=True):
     host_not_before: float = 0.0
     address_not_before: float = 0.0
     address_failures: int = 0
-    """How often in a row the address was left alone because no server answered there."""
+    """How many pauses in a row the address had because no server answered there."""
 
 
 class Pause(_Record, frozen=True):
-    """Until when a host or an address is not to be asked; survives a restart."""
+    """Until when no request is sent to a host or an address; survives a restart."""
 
     subject: str
     """`host NAME` or `address ADDRESS`."""
@@ -258,9 +258,9 @@ class PageRecord(_Tagged, frozen=True):
     external: tuple[str, ...] = ()
     """Absolute URLs of other sites first seen here."""
     links: bytes = b""
-    """Every link of the document as it stands there, `kind TAB href` per line."""
+    """Every link of the document as it is written there, `kind TAB href` per line."""
     reason: str = ""
-    """A Reason's word where the page does not want to be kept; then there is no body."""
+    """A Reason's word where the page asks not to be kept; then there is no body."""
     title: str = ""
     language: str = ""
     summary: bytes = b""
@@ -272,7 +272,7 @@ class PageRecord(_Tagged, frozen=True):
     table: TableFact | None = None
     """The table that the regions were taken from."""
     lastmods: tuple[tuple[str, float], ...] = ()
-    """What a sitemap says: paths of this site, and when each changed."""
+    """From a sitemap: paths of this site, and when each changed."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):
@@ -305,7 +305,7 @@ class SiteRecord(_Tagged, frozen=True):
 
 
 class RobotsRedirectRecord(_Tagged, frozen=True):
-    """DocURLQ: what a redirected robots.txt brought, for the site that waits for it."""
+    """DocURLQ: the content of a redirected robots.txt, for the site that waits for it."""
 
     visit: int
     site: int
@@ -340,7 +340,7 @@ class BadRecord(_Tagged, frozen=True):
 
 
 class PauseRecord(_Tagged, frozen=True):
-    """A server asked to be left alone, or an address does not answer: committed at once, so that no crash forgets it."""
+    """A server asked for a pause, or an address does not answer: committed at once, so that it survives a crash."""
 
     visit: int
     site: int
@@ -366,6 +366,6 @@ class VisitOver(_Tagged, frozen=True):
     pages: int = 0
     requests: int = 0
     reason: str = ""
-    """A Reason's word when the site is being spared."""
+    """A Reason's word when the site is paused."""
     guards: bytes = b""
     """What the trap guards learned, for the site's next visit."""

@@ -182,7 +182,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
 }
 
 # A refused URL is looked at again when one of these settings differs from the last run's. One that was too long is not among
-# them: it is not stored as a whole, and comes again with the page that it stands in.
+# them: it is not stored as a whole, and is found again with the page that links to it.
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),
     Reason.SCOPE: ("Work.Scope", "Work.Domains"),

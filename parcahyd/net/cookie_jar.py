@@ -171,7 +171,7 @@ def _parts(url: str) -> tuple[str, str, str]:
 
 
 def _domain_for(host: str, asked: str) -> str | None:
-    """The domain that a cookie of this host gets when it asks for one; None where it may not set that one."""
+    """The domain of a cookie from this host whose attribute is `asked`; None where it may not set that one."""
     if not asked or asked == host:
         return host
     if not asked.isascii() or literal_address(host) is not None or not host.endswith(f".{asked}") or is_public_suffix(asked):

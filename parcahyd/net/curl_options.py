@@ -78,7 +78,7 @@ class OptionedTransfer(Transfer):
     def _open_socket(self, purpose: int, wanted: Wanted) -> socket.socket | int:
         if not self._proxied:
             return super()._open_socket(purpose, wanted)
-        # The socket leads to the proxy, whose name is the user's own and is resolved by libcurl.
+        # The socket goes to the proxy. Its name comes from the user's settings, and libcurl resolves it.
         return socket.socket(*wanted[:3])
 
     def _approve_peer(self, peer: str, local: str, peer_port: int, local_port: int) -> int:

@@ -43,7 +43,7 @@ _PROTOCOLS = {10: "1.0", 11: "1.1"}
 # What urllib3 decodes on every installation; brotli and zstandard would need packages that may not be there.
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
-# The first kind found along the chain of causes says what happened.
+# The first of these kinds in the chain of causes decides.
 _FAILURES: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
     (SSLError, DownloadFailure.TLS),
     (NewConnectionError, DownloadFailure.CONNECT),

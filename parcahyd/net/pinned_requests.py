@@ -32,7 +32,7 @@ disable_warnings(InsecureRequestWarning)
 
 
 class PinnedRequest(requests.PreparedRequest):
-    """A prepared request that knows the address and port it goes to, and whether the certificate there is checked."""
+    """A prepared request with the address and port it goes to, and whether the certificate there is checked."""
 
     pin: Pin
     verify_tls: bool = True
