@@ -82,22 +82,20 @@ def test_built_in_plugins_are_registered_as_every_plugin_is(folder: Path, monkey
 
 
 def test_the_listing_says_where_each_was_found(folder: Path, packages: Path) -> None:
-    _install(packages, "stranger", RESOLVER.replace("NAME", "from-package"))
+    _install(packages, "foreign", RESOLVER.replace("NAME", "from-package"))
     (folder / "plugins" / "mine.py").write_text(DOWNLOADER.replace("NAME", "from-file"))
     (packages / "dotted.py").write_text(RESOLVER)
     listing = PluginManager.load(configured(folder, resolver="dotted:Fixed")).listing()
     assert PluginReport("parcahyd_resolvers", "system", "parcahyd.builtin_plugins", "built-in") in listing
     found = {report.name: (report.plugin, report.found) for report in listing}
-    assert found["from-package"] == ("stranger", "entry point of stranger-dist 1.2")
+    assert found["from-package"] == ("foreign", "entry point of foreign-dist 1.2")
     assert found["from-file"] == ("mine", f"file {folder / 'plugins' / 'mine.py'}")
     assert found["dotted:Fixed"] == ("dotted:Fixed", "dotted path in DnsResolverClass")
 
 
 def test_an_entry_point_is_used_by_its_name(folder: Path, packages: Path) -> None:
-    _install(packages, "stranger", RESOLVER.replace("NAME", "stranger's"))
-    assert PluginManager.load(configured(folder, resolver="stranger's")).resolver().resolve("a.test").addresses == (
-        "192.0.2.1",
-    )
+    _install(packages, "foreign", RESOLVER.replace("NAME", "foreign's"))
+    assert PluginManager.load(configured(folder, resolver="foreign's")).resolver().resolve("a.test").addresses == ("192.0.2.1",)
 
 
 def test_a_file_is_used_by_its_name(folder: Path) -> None:
@@ -312,8 +310,8 @@ def test_the_formats_are_not_made_where_they_are_not_asked_for(folder: Path) -> 
 
 
 def test_the_built_in_formats_are_there(folder: Path) -> None:
-    told: list[str] = []
-    tools = _tools(folder, told.append)
+    reported: list[str] = []
+    tools = _tools(folder, reported.append)
     assert tools.recognise is recognise
     summarizers, expanders = tools.summarizers, tools.expanders
     for media_type in ("text/html", "text/plain", "application/rss+xml", "application/pdf", "application/epub+zip"):
@@ -322,7 +320,7 @@ def test_the_built_in_formats_are_there(folder: Path) -> None:
         assert expanders.can_expand(media_type)
     assert not expanders.can_expand("application/epub+zip")
     assert not summarizers.can_read("image/png")
-    assert told == []
+    assert reported == []
 
 
 def test_third_party_plugins_are_asked_before_the_built_in_ones(folder: Path) -> None:

@@ -26,8 +26,8 @@ def test_json_has_the_meaning_too(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["config", "--json", "--conf", str(tmp_path), "--set", "Map.DbPassword=secret"]) == 0
     output = capsys.readouterr().out
     assert "secret" not in output
-    told = json.loads(output)
-    assert told["folder"] == str(tmp_path)
-    (delay,) = (setting for setting in told["settings"] if setting["name"] == "Work.HostDelay")
+    report = json.loads(output)
+    assert report["folder"] == str(tmp_path)
+    (delay,) = (setting for setting in report["settings"] if setting["name"] == "Work.HostDelay")
     assert delay["default"] == "1.0"
     assert delay["sentence"] == "Seconds between two requests to one host."

@@ -95,9 +95,9 @@ def test_hints_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_folder_that_may_not_be_read_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir(mode=0)
-    told = command_without_privileges("config", folder=tmp_path)
-    assert told.code == 2
-    assert told.err.startswith("parcahyd: the folder conf cannot be read: Permission denied (make it readable")
+    result = command_without_privileges("config", folder=tmp_path)
+    assert result.code == 2
+    assert result.err.startswith("parcahyd: the folder conf cannot be read: Permission denied (make it readable")
 
 
 def test_a_file_that_leads_to_itself_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ def test_a_name_that_nobody_provides(conf: str, capsys: pytest.CaptureFixture[st
 
 def test_json(conf: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plugins", "--conf", conf, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    in_use = {(one["hook"], one["name"]) for one in told if one["in_use"]}
+    report = json.loads(capsys.readouterr().out)
+    in_use = {(one["hook"], one["name"]) for one in report if one["in_use"]}
     assert {one for one in in_use if one[0] in ("parcahyd_resolvers", "parcahyd_downloaders")} == {
         ("parcahyd_resolvers", "dnspython"),
         ("parcahyd_downloaders", "slow"),

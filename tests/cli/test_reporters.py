@@ -18,7 +18,7 @@ class Recording:
     """A reporter that can be stopped, as a terminal with Ctrl-S, and that can lose its output."""
 
     def __init__(self, failing: bool = False) -> None:
-        self.told: list[object] = []
+        self.received: list[object] = []
         self.failing = failing
         self.entered = threading.Event()
         self.go = threading.Event()
@@ -28,13 +28,13 @@ class Recording:
         self.go.wait()
         if self.failing:
             raise BrokenPipeError
-        self.told.append(snapshot.stored)
+        self.received.append(snapshot.stored)
 
     def finished(self, summary: RunSummary) -> None:
-        self.told.append(summary.outcome)
+        self.received.append(summary.outcome)
 
     def close(self) -> None:
-        self.told.append("closed")
+        self.received.append("closed")
 
 
 def _at(stored: int) -> Progress:
@@ -49,10 +49,10 @@ def test_a_stopped_terminal_holds_up_nobody_and_misses_the_old_snapshots() -> No
     for stored in range(2, 100):
         observer.progress(_at(stored))
     observer.finished(EMPTY_SUMMARY)
-    assert reporter.told == []
+    assert reporter.received == []
     reporter.go.set()
     observer.close()
-    assert reporter.told == [1, 99, "done", "closed"]
+    assert reporter.received == [1, 99, "done", "closed"]
 
 
 def test_a_lost_output_ends_the_telling_not_the_run() -> None:
@@ -62,13 +62,13 @@ def test_a_lost_output_ends_the_telling_not_the_run() -> None:
     observer.progress(_at(1))
     observer.finished(EMPTY_SUMMARY)
     observer.close()
-    assert reporter.told in (["closed"], ["done", "closed"])
+    assert reporter.received in (["closed"], ["done", "closed"])
 
 
 def test_a_run_that_never_began_is_closed_too() -> None:
     reporter = Recording()
     ReporterThread(reporter).close()
-    assert reporter.told == ["closed"]
+    assert reporter.received == ["closed"]
 
 
 SNAPSHOT = Progress(

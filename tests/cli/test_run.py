@@ -66,7 +66,7 @@ def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.C
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ("nan", "'nan' is not a valid number of seconds"),
         ("soon", "'soon' is not a valid number of seconds"),
@@ -75,10 +75,10 @@ def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.C
     ],
 )
 def test_an_interval_that_is_none_is_one_line(
-    topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes], given: str, told: str
+    topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes], given: str, message: str
 ) -> None:
     assert main(["run", "--interval", given]) == 2
-    line = f"parcahyd: invalid value for '--interval': {told} (see parcahyd run --help)\n"
+    line = f"parcahyd: invalid value for '--interval': {message} (see parcahyd run --help)\n"
     assert capfdbinary.readouterr() == (b"", line.encode())
     assert topology.asked == []
 

@@ -53,11 +53,11 @@ def test_a_finished_crawl_for_people(crawl: Crawl, capsys: pytest.CaptureFixture
 
 def test_a_finished_crawl_for_programs(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(crawl.arguments("status", "--json")) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["states"] == {"known": 0, "stored": 20, "failed": 0, "refused": 2, "gone": 1}
-    assert told["documents"] == 18
-    assert told["database"].startswith("sqlite:///")
-    assert told["last_run"]["outcome"] == "done"
+    report = json.loads(capsys.readouterr().out)
+    assert report["states"] == {"known": 0, "stored": 20, "failed": 0, "refused": 2, "gone": 1}
+    assert report["documents"] == 18
+    assert report["database"].startswith("sqlite:///")
+    assert report["last_run"]["outcome"] == "done"
 
 
 def test_freshness_is_told_when_asked_for(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:

@@ -185,14 +185,14 @@ def test_a_document_with_regions_and_a_clock() -> None:
         at=NOW, status=200, address="192.0.2.1", redirect=None, sha256="cd", length=12, regions=1, only_regions=True
     )
     older = msgspec.structs.replace(newer, at=NOW - 60, length=11, only_regions=False)
-    told: dict[str, Any] = {
+    stored: dict[str, Any] = {
         "state": "stored",
         "checked_at": NOW,
         "status": 200,
         "document": document,
         "fetches": (newer, older),
     }
-    lines = _lines(table=TableFact(merges=1), volatile_places=2, **told)
+    lines = _lines(table=TableFact(merges=1), volatile_places=2, **stored)
     start = lines.index("document   12 bytes, text/html")
     assert lines[start : start + 7] == [
         "document   12 bytes, text/html",
@@ -203,8 +203,8 @@ def test_a_document_with_regions_and_a_clock() -> None:
         "fetched    2023-11-14 22:13:20Z  200  192.0.2.1  12 bytes  only volatile regions changed",
         "fetched    2023-11-14 22:12:20Z  200  192.0.2.1  11 bytes",
     ]
-    assert any(line.startswith("volatile   1 place changes on most") for line in _lines(volatile_places=1, **told))
-    assert not any(line.startswith("volatile") for line in _lines(**told))
+    assert any(line.startswith("volatile   1 place changes on most") for line in _lines(volatile_places=1, **stored))
+    assert not any(line.startswith("volatile") for line in _lines(**stored))
 
 
 def test_every_refusal_that_a_setting_decides_has_a_remedy_that_names_it() -> None:

@@ -16,7 +16,7 @@ Folder = Callable[..., Path]
 
 
 def refusal(folder: Path | None, *overrides: str) -> str:
-    """The line that a mistake is told with."""
+    """The line that reports an error."""
     with pytest.raises(ConfigurationError) as caught:
         load(folder, overrides)
     line = str(caught.value)

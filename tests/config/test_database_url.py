@@ -52,7 +52,7 @@ def test_a_database_in_memory_is_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("sqlite://crawl.db", 'write "sqlite:///crawl.db"'),
         ("sqlite:///crawl.db?timeout=1", '"?" or "%"'),
@@ -60,8 +60,8 @@ def test_a_database_in_memory_is_refused(url: str) -> None:
         ("sqlite:///data/", "named as a folder"),
     ],
 )
-def test_a_sqlite_url_that_is_not_a_file(url: str, told: str) -> None:
-    assert told in refusal(configured(url))
+def test_a_sqlite_url_that_is_not_a_file(url: str, message: str) -> None:
+    assert message in refusal(configured(url))
 
 
 def test_a_folder_that_a_url_cannot_carry_is_told_in_one_line() -> None:
@@ -118,7 +118,7 @@ def test_a_url_that_cannot_be_read_is_refused_without_telling_it(url: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("jdbc:oracle:thin:u/s3cret@myhost:1521:orcl", '"jdbc:..."'),
         ("mysql://u:s3cret@h/db", '"mysql:..."'),
@@ -128,9 +128,9 @@ def test_a_url_that_cannot_be_read_is_refused_without_telling_it(url: str) -> No
         ("", '""'),
     ],
 )
-def test_other_databases_are_refused_with_what_is_supported(url: str, told: str) -> None:
+def test_other_databases_are_refused_with_what_is_supported(url: str, message: str) -> None:
     refused = refusal(configured(url))
-    assert told in refused
+    assert message in refused
     assert "sqlite:///FILE" in refused
     assert "postgresql://" in refused
     assert "s3cret" not in refused

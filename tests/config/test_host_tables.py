@@ -45,7 +45,7 @@ def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("Delai = 1", "Delai: unknown key in [[Host]] (did you mean Delay?)"),
         (
@@ -82,10 +82,10 @@ def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
         ("[[Host]]\nDelay = 1", "[[Host]]: has no Pattern"),
     ],
 )
-def test_a_mistake_in_a_host_table_is_told_with_its_line(folder: Folder, line: str, told: str) -> None:
+def test_an_error_in_a_host_table_is_reported_with_its_line(folder: Folder, line: str, message: str) -> None:
     refused = refusal(folder(work_conf=f"KeepVersions = 3\n\n[[Host]]\nPattern = 'a.test'\n{line}\n"))
-    if line != "[Host]":  # not even TOML, and told as such
-        assert told in refused
+    if line != "[Host]":  # It is not even TOML, and is reported as such.
+        assert message in refused
     assert refused.startswith("WorkConf.toml, line 5: ")
     assert "s3cret" not in refused
 

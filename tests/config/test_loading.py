@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ('HostDelay = "slow"', 'HostDelay: expected a number from 0 to 1000000000, got "slow"'),
         ("HostDelay = -1", "HostDelay: expected a number from 0 to 1000000000, got -1"),
@@ -181,10 +181,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ("MaxBytes = 1" + "0" * 5000, "MaxBytes: not valid TOML: "),
     ],
 )
-def test_a_mistake_is_told_with_its_line(folder: Folder, line: str, told: str) -> None:
+def test_an_error_is_reported_with_its_line(folder: Folder, line: str, message: str) -> None:
     refused = refusal(folder(work_conf=f"# first\nKeepVersions = 3\n\n\n{line}\n"))
     assert refused.startswith("WorkConf.toml, line 5: ")
-    assert told in refused
+    assert message in refused
 
 
 def test_a_mistake_after_values_of_many_lines_is_told_with_its_own_line(folder: Folder) -> None:

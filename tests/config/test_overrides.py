@@ -52,7 +52,7 @@ def test_an_override_goes_before_the_file_and_the_last_one_counts(folder: Folder
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("Work.HostDely=0", "--set Work.HostDely=0: HostDely: unknown key (did you mean HostDelay?)"),
         ("Map.HostDelay=0", "HostDelay: belongs in WorkConf.toml, not in MapConf.toml (write Work.HostDelay=...)"),
@@ -80,8 +80,8 @@ def test_an_override_goes_before_the_file_and_the_last_one_counts(folder: Folder
         (".HostDelay=1", '"" is neither Map nor Work (did you mean Work.HostDelay?)'),
     ],
 )  # fmt: skip
-def test_an_override_that_is_wrong_is_told_as_it_was_written(override: str, told: str) -> None:
-    assert told in refusal(None, override)
+def test_an_override_that_is_wrong_is_reported_as_it_was_written(override: str, message: str) -> None:
+    assert message in refusal(None, override)
 
 
 @pytest.mark.parametrize(

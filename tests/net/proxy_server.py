@@ -11,7 +11,7 @@ __all__ = ["ProxyServer"]
 
 
 class ProxyServer:
-    """`asked` lists the targets as they were asked for, `heads` what HTTP clients sent; `status` is what CONNECT is told."""
+    """`asked` lists the targets as they were asked for, `heads` what HTTP clients sent; `status` is the answer to CONNECT."""
 
     def __init__(self, status: str = "200 Connection established") -> None:
         self.asked: list[str] = []

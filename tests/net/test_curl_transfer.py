@@ -93,11 +93,11 @@ def test_only_encrypted_requests_wait_for_a_connection_to_share(monkeypatch: pyt
 
     monkeypatch.setattr(pycurl, "Curl", Curl)
     made = Transfer(WorkConf(HostConnections=2), str(AUTHORITY))
-    told = []
+    set_by_each = []
     for scheme in ("http", "https", "https", "http", "https"):
         made.begin(DownloadRequest(f"{scheme}://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
-        told.append(waits[-1])
-    assert told == [False, True, True, False, True]
+        set_by_each.append(waits[-1])
+    assert set_by_each == [False, True, True, False, True]
 
 
 @pytest.mark.parametrize("address", ["pages.test", "", "1.2.3", "::1%lo", "127.0.0.1:80"])

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
         ("return Resolution(('192.0.2.1',), '60')", "returned a ttl that is str, not a number"),
     ],
 )
-def test_a_resolver_that_misbehaves_is_answered_for_by_name(folder: Path, answer: str, text: str) -> None:
+def test_a_resolver_that_breaks_its_contract_is_named(folder: Path, answer: str, text: str) -> None:
     code = RESOLVER.replace('return Resolution(("192.0.2.1",), self.ttl)', answer)
     (folder / "plugins" / "odd.py").write_text(code)
     with pytest.raises(ResolutionFailure) as failure:
@@ -100,7 +100,7 @@ def test_no_address_of_a_built_in_resolver_does_either(folder: Path, name: str) 
         ),
     ],
 )
-def test_a_downloader_that_misbehaves_is_answered_for_by_name(folder: Path, start: str, text: str) -> None:
+def test_a_downloader_that_breaks_its_contract_is_named(folder: Path, start: str, text: str) -> None:
     whole = "self.loop.call_soon(done, DownloadResult(200, body=request.url.encode(), peer=request.address))"
     (folder / "plugins" / "odd.py").write_text(DOWNLOADER.replace(whole, start))
     (result,) = download(PluginManager.load(configured(folder, downloader="NAME")))
@@ -138,8 +138,8 @@ def test_a_plugin_that_raises_at_the_end_holds_nothing_up(folder: Path) -> None:
     manager = PluginManager.load(configured(folder, resolver="NAME", downloader="NAME"))
     manager.resolver().close()
     loop = asyncio.new_event_loop()
-    troubles: list[str] = []
-    loop.set_exception_handler(lambda _loop, context: troubles.append(context["message"]))
+    errors: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: errors.append(context["message"]))
     manager.downloader(loop).close()
     loop.close()
-    assert troubles == ['downloader "NAME" raised OSError: two in close']
+    assert errors == ['downloader "NAME" raised OSError: two in close']
