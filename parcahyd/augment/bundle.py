@@ -1,7 +1,7 @@
 """A bundle: the tables of links of a whole site, one after another, in one file.
 
-It is read as a stream. What came before a cut or a fault stays usable as hints; after a fault nothing more is read, because
-nobody can tell where the next table begins.
+It is read as a stream. Tables before a cut or an error stay usable as hints. After an error nothing more is read, because the
+begin of the next table is unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from parcahyd.augment.tol import Tol, TolReader
 __all__ = ["BundleReader", "read_bundle", "write_bundle"]
 
 _PIECE = 16 * 1024
-"""Bytes that are looked at together: what follows a table's last line is copied once for each table in the piece."""
+"""Bytes that are read together: what follows a table's last line is copied once for each table in the piece."""
 
 
 class BundleReader:
@@ -25,19 +25,19 @@ class BundleReader:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.refusal: Refusal | None = None
-        """Why nothing more is read."""
+        """The error after which nothing more is read, or None."""
         self._limits = limits
         self._reader: TolReader | None = None
         self._bytes = 0
         self._lines = 0
 
     def feed(self, chunk: bytes) -> Iterator[Tol]:
-        """The tables that this chunk completes. To be used up before the next chunk is given."""
+        """The tables that this chunk completes. The caller must exhaust the iterator before it feeds the next chunk."""
         for start in range(0, len(chunk), _PIECE):
             yield from self._feed(chunk[start : start + _PIECE])
 
     def finish(self) -> Tol | Refusal | None:
-        """Nothing more comes: the last table's beginning where it is cut, why nothing more was read, or None."""
+        """Ends the input. Returns the beginning of a last table that is cut, else the refusal, else None."""
         if self.refusal is not None or self._reader is None:
             return self.refusal
         return self._reader.so_far()
@@ -67,7 +67,7 @@ class BundleReader:
 
 
 def read_bundle(data: bytes, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Tol], Refusal | None]:
-    """The tables of a bundle, and what is wrong with it. The last of them may be the beginning of one, and says so."""
+    """The tables of a bundle, and its error or None. The last table may be cut; its `is_complete` is then false."""
     reader = BundleReader(limits)
     tables = list(reader.feed(data))
     last = reader.finish()

@@ -1,8 +1,8 @@
 """Where two versions of a document differ, byte for byte.
 
-The versions are laid side by side by what occurs exactly once in both (patience diff, after Bram Cohen): first lines and
-tags, then, in the gaps that are left, words. Every level looks at each byte once and sorts what it found, so the time is near
-linear on any input. What comes out is exact; it is not always the shortest.
+The versions are aligned by pieces that occur exactly once in both (patience diff, after Bram Cohen): first by lines and tags,
+then, in the gaps that remain, by words. Every level reads each byte once and sorts the pieces, so the time is near linear on
+any input. The result is exact, but not always the shortest.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 __all__ = ["MAX_GAP", "MAX_PIECES", "Difference", "differences"]
 
 MAX_GAP = 1024 * 1024
-"""Bytes, without what is equal at both ends, that are compared piece by piece; more are one difference."""
+"""Bytes of a gap, without equal ends, that are compared piece by piece; a larger gap is one difference."""
 MAX_PIECES = 50_000
-"""Pieces of one gap, the same."""
+"""Pieces of a gap that are compared; a gap with more pieces is one difference."""
 
 _LINE = re.compile(rb"[^\n>]*+[\n>]|[^\n>]++")
 # Times, dates and identifiers are one word. So is text of other alphabets: characters stay whole.
@@ -27,7 +27,7 @@ _WORD_BYTES = rb"0-9A-Za-z_:\x80-\xff-"
 _WORD = re.compile(rb"[%b]++|[^%b]" % (_WORD_BYTES, _WORD_BYTES))
 _IN_WORD = frozenset(byte for byte in range(256) if re.match(rb"[%b]" % _WORD_BYTES, bytes([byte])))
 _PIECES = (_LINE, _LINE, _WORD, _WORD)
-"""What a piece is at each level; gaps are looked at a second time because more is unique in them than in the whole."""
+"""The pattern of a piece at each level. Each is used twice: more pieces are unique within a gap than in the whole."""
 _FIRST_STEP = 64
 
 
@@ -41,7 +41,7 @@ class Difference(NamedTuple):
 
 
 def differences(old: bytes, new: bytes, *, whole_words: bool = False) -> list[Difference]:
-    """Where two versions differ, ascending; what lies between is equal.
+    """The differences of two versions in ascending order; the bytes between them are equal.
 
     With `whole_words` a difference begins and ends where words do: between 12:34 and 12:37 it is not only the last digit.
     """
@@ -97,7 +97,7 @@ def _longest(most: int, are_equal: Callable[[int, int], bool]) -> int:
 
 
 def _pairs(old: bytes, new: bytes, gap: _Gap, level: int) -> list[_Pair]:
-    """Equal pieces that occur once in both sides of the gap, in an order that is that of both: their places, their length."""
+    """Equal pieces that occur once in both sides of the gap, in the same order in both: their two offsets and their length."""
     old_pieces = _PIECES[level].findall(old, gap[0], gap[1])
     new_pieces = _PIECES[level].findall(new, gap[2], gap[3])
     if max(len(old_pieces), len(new_pieces)) > MAX_PIECES:
@@ -135,7 +135,7 @@ def _ascending(pairs: list[_Pair]) -> list[_Pair]:
 
 
 def _widened(old: bytes, new: bytes, found: list[Difference]) -> list[Difference]:
-    """Differences that begin and end where words do; those that meet then are one."""
+    """Differences widened to whole words; differences that then touch are joined."""
     wide: list[Difference] = []
     for number, (old_start, old_end, new_start, new_end) in enumerate(found):
         least = wide[-1].old_end if wide else 0

@@ -1,7 +1,7 @@
-"""What every table shares: a first line, `Name: value` headers, an empty line, body lines, and `end N`.
+"""The frame that both kinds of table share: a first line, `Name: value` headers, an empty line, body lines, and `end N`.
 
-Lines end with LF, or all of them with CRLF. Tables arrive in chunks; a `Frame` holds what is not a whole line yet and gives out
-body lines by the block. The time is linear in the bytes, however they are cut into chunks.
+Lines end with LF, or all of them with CRLF. Tables arrive in chunks; a `Frame` buffers an incomplete line and returns body
+lines in blocks. The time is linear in the bytes, however they are cut into chunks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HASH = re.compile(r"sha-256=[0-9a-f]{64}")
 
 
 class Frame:
-    """One table as it arrives. After a refusal it takes nothing more; what it gave out before stays given."""
+    """Reads the frame of one table from chunks. After a refusal it accepts no more input; lines returned before stay valid."""
 
     __slots__ = (
         "_buffer",
@@ -56,7 +56,7 @@ class Frame:
 
     def __init__(self, magic: str, known: Iterable[str], limits: Limits = DEFAULT_LIMITS) -> None:
         self.headers: dict[str, str] = {}
-        """Those of the known names; whole once `has_headers` holds."""
+        """Headers of the known names; complete once `has_headers` is true."""
         self.lines = 0
         """Body lines so far, comments not counted."""
         self.refusal: Refusal | None = None
@@ -77,7 +77,7 @@ class Frame:
 
     @property
     def has_ended(self) -> bool:
-        """The last line has come and counts rightly."""
+        """Whether the last line was read and its count is right."""
         return self._stage == _ENDED and self.refusal is None
 
     def feed(self, chunk: bytes) -> bytes:
@@ -90,23 +90,23 @@ class Frame:
         return self._refuse(*self._excess()) if self._has_excess() else b""
 
     def finish(self) -> Refusal | None:
-        """Nothing more comes: why the table is not whole, if so. What stands in `rest` is for the caller to judge."""
+        """Ends the input. Returns why the table is not complete, or None. The caller checks `rest`."""
         if self.refusal is None and not self.has_ended:
             self._refuse(RefusalReason.END if self._size else RefusalReason.NO_TABLE, "cut")
         return self.refusal
 
-    def refuse(self, fault: RefusalReason, detail: str = "") -> None:
-        """Says for the reader of the lines what is wrong with them."""
-        self._refuse(fault, detail)
+    def refuse(self, reason: RefusalReason, detail: str = "") -> None:
+        """Refuses the table because of an error in its body lines, which the caller reads."""
+        self._refuse(reason, detail)
 
-    def _refuse(self, fault: RefusalReason, detail: str = "") -> bytes:
+    def _refuse(self, reason: RefusalReason, detail: str = "") -> bytes:
         if self.refusal is None:
-            self.refusal = Refusal(fault, detail)
+            self.refusal = Refusal(reason, detail)
         self._buffer.clear()
         return b""
 
     def _has_excess(self) -> bool:
-        """Whether what waits for its line's end is already more than is read."""
+        """Whether the buffered incomplete line already exceeds a limit."""
         waiting = len(self._buffer)
         if self._stage == _FIRST:
             return waiting >= _LONGEST_FIRST_LINE
@@ -127,7 +127,7 @@ class Frame:
         return taken
 
     def _plain(self, lines: bytes) -> bytes:
-        """Whole lines, each ended by LF; nothing where they are no text."""
+        """The lines with LF as their end; empty, after a refusal, where they are not valid text."""
         if self._crlf:
             if lines.count(b"\r\n") != lines.count(b"\n"):
                 return self._refuse(RefusalReason.TEXT, "line ends")
@@ -155,7 +155,7 @@ class Frame:
         return self._read_headers()
 
     def _read_headers(self) -> bytes:
-        """Line by line, so that a file that is no table of ours is known as such at once."""
+        """Reads line by line, so that a file that is not a table is refused as early as possible."""
         while end := self._buffer.find(b"\n") + 1:
             if self._size + end > min(MAX_HEADER_BYTES, self._limits.table_bytes):
                 return self._refuse(RefusalReason.TOO_LARGE, "headers")
@@ -211,7 +211,7 @@ _STEPS = (Frame._read_first_line, Frame._read_headers, Frame._read_body, Frame._
 
 
 def framed(magic: str, headers: Iterable[tuple[str, str]], body: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes | Refusal:
-    """A whole table of body lines, each ended by LF; refused where a reader with these limits would."""
+    """A complete table with these body lines, each ended by LF; refused where a reader with these limits would refuse it."""
     lines = [f"{name}: {value}" for name, value in headers]
     for line in lines:
         if _HEADER.fullmatch(line) is None or not _is_utf8(line):
@@ -240,17 +240,17 @@ def hash_text(sha256: bytes) -> str:
 
 
 def read_hash(value: str) -> bytes | None:
-    """The 32 bytes of a hash; None where it is none."""
+    """The 32 bytes of a hash; None where the value is not a hash."""
     return bytes.fromhex(value[8:]) if _HASH.fullmatch(value) else None
 
 
 def read_number(value: str) -> int | None:
-    """A length or an offset, without sign and leading zeros; None where it is none."""
+    """A length or an offset, without sign and leading zeros; None where the value is not one."""
     return int(value) if _NUMBER.fullmatch(value) else None
 
 
 def is_reference(value: str, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether a header names another URL: printable ASCII without a fragment, no longer than is read."""
+    """Whether a header names another URL: printable ASCII without a fragment, within the length limit."""
     return len(value) <= limits.reference and "#" not in value and _REFERENCE.fullmatch(value) is not None
 
 
@@ -267,7 +267,7 @@ _ALL = re.compile(rb"[^\\\x00-\x1f\x7f]*+(?:" + ESCAPE + rb"[^\\\x00-\x1f\x7f]*+
 
 
 def escaped(content: bytes) -> bytes:
-    """Any bytes as UTF-8 text without control bytes; text that has neither those nor backslashes stays as it is."""
+    """Any bytes as UTF-8 text without control bytes; text without control bytes and backslashes is unchanged."""
     # "surrogateescape" turns each byte that is not UTF-8 into a character from U+DC80, 0xDC00 above the byte.
     return _WRITTEN_OUT.sub(_escape, content.decode("utf-8", "surrogateescape")).encode()
 
@@ -278,8 +278,8 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def unescaped(text: bytes) -> bytes | None:
-    """The bytes that a field means; None where a backslash begins no escape or a control byte stands."""
+    """The bytes of an escaped field; None where a backslash begins no escape or the field has a control byte."""
     if not _ALL.fullmatch(text):
         return None
-    # Of what this codec would undo, the pattern lets nothing pass but escapes of ours; bytes are Latin-1 to it.
+    # The codec knows more escapes than the format; the pattern has refused those. The codec reads bytes as Latin-1.
     return text.decode("unicode_escape").encode("latin-1") if b"\\" in text else text

@@ -1,4 +1,4 @@
-"""How much of a table is read, at most."""
+"""The limits within which tables are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_HEADER_BYTES = 64 * 1024
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What a reader takes before it refuses; sizes in bytes, content codings removed."""
+    """The most that a reader accepts; sizes in bytes, after content codings are removed."""
 
     body_lines: int = MAX_BODY_LINES
     table_bytes: int = MAX_TABLE_BYTES

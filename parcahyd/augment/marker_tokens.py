@@ -1,8 +1,10 @@
-"""The tokens of a document that can begin or end a volatile region; everything else is passed over.
+"""The tokens of a document that can begin or end a volatile region; everything else is skipped.
 
-What lies between two such tokens is skipped by one match of a regular expression whose quantifiers give nothing back, so the
-time is linear in the bytes. A construct that does not end (a tag, a comment, raw text) takes the rest of the document with it,
-as in a browser.
+What lies between two such tokens is skipped by one match of a regular expression with possessive quantifiers, so the time is
+linear in the bytes. A construct that does not end (a tag, a comment, raw text) extends to the end of the document, as in a
+browser.
+
+Tested in tests/augment/test_markers.py.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ __all__ = ["Token", "TokenReader"]
 _SPACE = rb"\t\n\f\r "
 _NAME_ENDS = rb"(?=[%b/>])" % _SPACE
 _NAME = rb"[A-Za-z][^%b/>]*+" % _SPACE
-# HTML, section "Before attribute name state" and those after it: a quote means something only behind an equals sign.
+# HTML, section "Before attribute name state" and those after it: a quote is special only after an equals sign.
 _VALUE = rb"""[%b]*+=[%b]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^%b>]*+)""" % (_SPACE, _SPACE, _SPACE)
 _ATTRIBUTE = rb"[^%b/>][^%b/>=]*+(?:%b|(?![%b]*+=))" % (_SPACE, _SPACE, _VALUE, _SPACE)
 _ATTRIBUTES = rb"(?:[%b/]++|%b)*+" % (_SPACE, _ATTRIBUTE)
@@ -43,8 +45,7 @@ _SCRIPT_TURNS = re.compile(rb"<!--(?!-*+>)|-->|<(/?)(?i:script)%b" % _NAME_ENDS)
 _NOT_DATA_VOL = rb"(?:[%b/]++|(?!(?i:data-vol)[%b/>=])%b)*+" % (_SPACE, _SPACE, _ATTRIBUTE)
 _VOLATILE = rb"""(?i:class)[%b]*+=[%b]*+(?:"[^"]*?volatile|'[^']*?volatile|(?!["'])[^%b>]*?volatile)""" % ((_SPACE,) * 3)
 _NOT_VOLATILE = rb"(?:[%b/]++|(?!(?i:data-vol)[%b/>=]|%b)%b)*+" % (_SPACE, _SPACE, _VOLATILE, _ATTRIBUTE)
-# Most tags are told by less: not one of the names that open raw text, and attributes of which each value follows its name and
-# ends where it should, none of them `data-vol`.
+# Most tags match a simpler pattern: a name that opens no raw text, and well-formed attributes, none of them `data-vol`.
 _ORDINARY_NAME = (
     rb"(?:[abcdefghjklmoqruvwyz][a-z0-9]*+|i(?:mg|nput)?+|p(?:re)?+|nav|s(?:mall|trong|ection|u[bp])"
     rb"|t(?:able|[drt]|body|h(?:ead)?+))"
@@ -84,7 +85,7 @@ _IS_VOL_NAME = re.compile(rb"Vol[0-9]++")
 _LONGEST_ID = 64
 
 _USUAL = frozenset(b"a article aside b dd div em h1 h2 h3 li ol p section small span strong table tbody td time tr ul".split())
-"""Names of marked elements for which a pattern is kept; for others every tag is looked at."""
+"""Names of marked elements for which a pattern is cached; for others every tag is read."""
 
 
 class Token(NamedTuple):
@@ -98,14 +99,14 @@ class Token(NamedTuple):
     is_comment: bool = False
     is_self_closed: bool = False
     id: str | None = None
-    """The region that it marks, as it is written; None for a tag that marks none, and for a comment whose ID is none."""
+    """The ID of the marked region, as it is written; None for a tag that marks nothing and for a comment without a valid ID."""
 
 
 class TokenReader:
-    """Gives the tokens of a document in order. Tags that mark nothing are given where their name is watched."""
+    """Reads the tokens of a document in order. Tags that mark nothing are returned only where their name is watched."""
 
     def __init__(self, document: bytes, is_xml: bool, watched: Collection[bytes]) -> None:
-        """`watched` are lower-case names, and may change between tokens; in XML only tags of marking elements are given."""
+        """`watched` holds lower-case names and may change between tokens; in XML only tags of marking elements are returned."""
         self._watched = watched
         self._document = document
         self._is_xml = is_xml
@@ -126,7 +127,7 @@ class TokenReader:
                 return token
 
     def _skip(self) -> re.Pattern[bytes]:
-        """What passes over everything that does not matter at this place."""
+        """The pattern that skips to the next token."""
         if self._is_xml:
             return _SKIP_IN_XML
         if not self._watched:
@@ -136,7 +137,7 @@ class TokenReader:
         return _SKIP_NO_TAGS
 
     def _comment(self, at: int) -> Token | None:
-        """Only what begins like a marker comes here."""
+        """Reads a comment that begins like a marker."""
         marker = _VOL_COMMENT.match(self._document, at)
         if marker is not None:
             return Token(at, marker.end(), is_end=marker[1] == b"/", is_comment=True, id=marker[2].decode())
@@ -171,19 +172,19 @@ def _identity(name: bytes, attributes: bytes, is_xml: bool) -> str | None:
         return name.decode()[: _LONGEST_ID + 1] if _IS_VOL_NAME.fullmatch(name) else None
     if b"-" not in attributes and name != b"span":
         return None
-    said: dict[bytes, bytes] = {}
+    values: dict[bytes, bytes] = {}
     for key, double, single, bare in _ATTRIBUTE_PARTS.findall(attributes):
-        said.setdefault(key.lower(), double or single or bare)
-    if b"data-vol" in said:
-        return said[b"data-vol"].decode("utf-8", "replace")
-    if name == b"span" and b"volatile" in said.get(b"class", b"").split() and b"id" in said:
-        return said[b"id"].decode("utf-8", "replace")
+        values.setdefault(key.lower(), double or single or bare)
+    if b"data-vol" in values:
+        return values[b"data-vol"].decode("utf-8", "replace")
+    if name == b"span" and b"volatile" in values.get(b"class", b"").split() and b"id" in values:
+        return values[b"id"].decode("utf-8", "replace")
     return None
 
 
 def _end_of_script(document: bytes, start: int) -> int:
-    """Where a script's end tag begins (HTML, section "Script data state" and those after it): a script that writes another
-    one within `<!--` does not end with that."""
+    """Where a script's end tag begins (HTML, section "Script data state" and those after it): within `<!--`, the end
+    tag of a nested script does not end the script."""
     is_escaped = is_double = False
     for turn in _SCRIPT_TURNS.finditer(document, start):
         if turn[0] == b"<!--":
@@ -206,7 +207,7 @@ def _end_tag(name: bytes) -> re.Pattern[bytes]:
 
 @lru_cache(maxsize=len(_USUAL) + 1)
 def _skip_but(watched: bytes) -> re.Pattern[bytes]:
-    """Passes over everything in HTML that neither marks nor is a tag of the watched name nor opens raw text."""
+    """The pattern that skips all HTML but markers, tags of the watched name, and tags that open raw text."""
     unwatched = rb"(?!(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
     watch = rb"(?!/?+(?i:%b)%b)" % (watched, _NAME_ENDS) if watched else b""
     passed = (

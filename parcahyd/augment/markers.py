@@ -1,11 +1,11 @@
 """Where the volatile regions of a document begin and end, by the markers that its author set.
 
 HTML: an element with `data-vol="ID"`, or `<span class="volatile" id="ID">`. XML: elements `Vol1`, `Vol2`, ... Both:
-`<!--vol ID-->` ... `<!--/vol ID-->`. Tokens are those of the WHATWG's tokenizer: what stands in comments, CDATA sections,
+`<!--vol ID-->` ... `<!--/vol ID-->`. Tokens are those of the WHATWG's tokenizer: text in comments, CDATA sections,
 attribute values and raw text (`script`, `style`, `title`, `textarea`, ...) is no marker. No tree is built; the end of a marked
-element is found by counting start and end tags of its name, so tag soup around a region cannot move it.
+element is found by counting start and end tags of its name, so malformed tags around a region cannot move it.
 
-Regions in regions are content. They are followed all the same, so that crossing ones are noticed.
+A region within a region is content of the outer one. It is still tracked, so that crossing regions are reported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from parcahyd.augment.tvi import REGION_ID
 __all__ = ["MAX_MARKER_ERRORS", "Marked", "MarkerError", "Span", "find_regions", "may_have_markers"]
 
 MAX_MARKER_ERRORS = 100
-"""Mistakes of one document that are told; those after are not."""
+"""Errors of one document that are reported; further errors are dropped."""
 
 _IS_ID = re.compile(REGION_ID)
 _VOID = frozenset(b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split())
@@ -51,7 +51,7 @@ class Span(NamedTuple):
 
 
 class MarkerError(NamedTuple):
-    """What the author should put right, and where it stands; line and column count from 1, the column in characters."""
+    """An error in the markers, for the author, and its place; line and column count from 1, the column in characters."""
 
     line: int
     column: int
@@ -59,7 +59,7 @@ class MarkerError(NamedTuple):
 
 
 class Marked(NamedTuple):
-    """The outermost regions of a document, in order; none where there are mistakes."""
+    """The outermost regions of a document, in order; no regions where there are errors."""
 
     spans: tuple[Span, ...] = ()
     errors: tuple[MarkerError, ...] = ()
@@ -68,7 +68,7 @@ class Marked(NamedTuple):
 def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") -> Marked:
     """The regions of a document; `charset` is its encoding's name where it is known.
 
-    Encodings in which ASCII bytes can stand for something else have no regions.
+    Documents in encodings that are not ASCII-compatible have no regions.
     """
     if not may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
         return Marked()
@@ -91,7 +91,7 @@ def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") ->
     return Marked(tuple(markers.spans))
 
 
-# Whatever marks a region has "vol" in it, which is looked for at machine speed; what stands around it must fit.
+# Every marker contains "vol". The pattern searches for that first, which is fast, and then checks the text around it.
 _HTML_MARKER = pcre2.compile(
     rb"(?i)vol(?:(?<=data-vol)|(?-i:(?<=[\t\n\f\r \"'=]vol)atile[\t\n\f\r \"'>])|(?-i:(?<=<!--vol)|(?<=<!--/vol)) )"
 )
@@ -99,7 +99,7 @@ _XML_MARKER = pcre2.compile(rb"(?:(?<=<!--)|(?<=<!--/))vol |(?<=<)Vol[0-9]")
 
 
 def may_have_markers(document: bytes, is_xml: bool) -> bool:
-    """Nearly all documents have none, which is seen without reading their tokens."""
+    """A fast test without reading tokens; false for nearly all documents."""
     if document.startswith(_BYTE_ORDER_MARKS):
         return False
     return (_XML_MARKER if is_xml else _HTML_MARKER).search(document) is not None
@@ -111,7 +111,7 @@ def _line_and_column(document: bytes, at: int) -> tuple[int, int]:
 
 
 class _Open(NamedTuple):
-    """A region whose end has not come."""
+    """A region that is still open."""
 
     id: str
     at: int
@@ -124,7 +124,7 @@ class _Open(NamedTuple):
 
 
 class _Markers:
-    """Follows regions through a document; every marker is put away once, so the time is linear in their number."""
+    """Tracks open regions through a document. Every marker is removed once, so the time is linear in their number."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -174,7 +174,7 @@ class _Markers:
             self.errors.append((at, f"here a region {identity!r} ends that is not open"))
 
     def unclosed(self) -> None:
-        """The document is over."""
+        """Reports the regions that are still open at the end of the document."""
         self.errors += [(region.at, f"region {region.id!r} does not end") for region in self._stack]
 
     def _take_id(self, identity: str, at: int) -> bool:
@@ -200,6 +200,6 @@ class _Markers:
             del self._comments[region.id]
             return
         same_name = self._of_name[region.name]
-        same_name.pop()  # Regions are put away from the top of the stack, so it is the last of its name.
+        same_name.pop()  # Regions are removed from the top of the stack, so it is the last of its name.
         if not same_name:
             del self._of_name[region.name], self.levels[region.name]

@@ -1,4 +1,4 @@
-"""The tables of one document, made from its bytes: what the author's side writes."""
+"""Makes the tables of one document from its bytes, for the author's side."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Described", "describe", "tol_of", "tvi_of"]
 
 
 class Described(NamedTuple):
-    """What is in a table of links: its head, and its lines."""
+    """The content of a table of links: its head and its lines."""
 
     head: TolHead
     body: bytes
@@ -37,8 +37,8 @@ def describe(
 ) -> Described:
     """The head and the lines of an HTML document's table of links.
 
-    `name` is the reference that leads from the table to the document; `tvi` the one to its table of variable information, kept
-    where the document has regions. References that are longer than is read are left out: nobody follows them.
+    `name` is the reference from the table to the document. `tvi` is the reference to its table of variable information; it is
+    used only where the document has regions. References that are longer than a reader accepts are left out.
     """
     parted = parted or part(document)
     links = links or read_links(document, header_charset)
@@ -67,7 +67,7 @@ def tol_of(
 def tvi_of(
     document: bytes, name: str, parted: Parted | None = None, *, is_xml: bool = False, limits: Limits = DEFAULT_LIMITS
 ) -> bytes | Refusal | None:
-    """The table of variable information of a document; None where it has no regions or its markers are in disorder."""
+    """The table of variable information of a document; None where it has no regions or its markers have errors."""
     parted = parted or part(document, is_xml=is_xml)
     if not parted.regions:
         return None
@@ -77,7 +77,10 @@ def tvi_of(
 
 
 def _body(links: PageLinks, volatile: dict[str, str], limits: Limits) -> bytes:
-    """Each reference once, where it first stands; as a link that is followed, else as one that is embedded, else as it is."""
+    """Each reference once, at its first place.
+
+    Of several kinds, one that is followed counts before one that is embedded, and that before any other.
+    """
     pairs = _PLAIN_LINE.findall(links.table)
     if not volatile and len(pairs) == links.table.count(b"\n") and len({reference for _, reference in pairs}) == len(pairs):
         return b"".join([b"%b\tk=%b\n" % (reference, kind) for kind, reference in pairs])
@@ -91,7 +94,7 @@ def _body(links: PageLinks, volatile: dict[str, str], limits: Limits) -> bytes:
     lines = [
         f"{reference}\tk={kind}\n"
         if not nofollow and _is_plain(reference) and reference not in volatile
-        else _odd_line(reference, kind, nofollow, volatile, limits)
+        else _full_line(reference, kind, nofollow, volatile, limits)
         for reference, (kind, nofollow) in chosen.items()
     ]
     return "".join(dict.fromkeys(lines)).encode()
@@ -106,7 +109,7 @@ def _weight(kind: str, nofollow: bool) -> int:
     return _WEIGHTS.get(kind, 0) - nofollow
 
 
-def _odd_line(reference: str, kind: str, nofollow: bool, volatile: dict[str, str], limits: Limits) -> str:
+def _full_line(reference: str, kind: str, nofollow: bool, volatile: dict[str, str], limits: Limits) -> str:
     attributes = [("rel", "nofollow")] if nofollow else []
     if reference in volatile:
         attributes.append(("vol", volatile[reference]))
@@ -115,13 +118,13 @@ def _odd_line(reference: str, kind: str, nofollow: bool, volatile: dict[str, str
 
 
 def _volatile_links(parted: Parted, header_charset: str) -> dict[str, str]:
-    """By reference that stands in a region and nowhere in the skeleton: the region."""
-    lasting = {line.split("\t", 2)[1] for line in read_links(parted.skeleton, header_charset).lines}
+    """The region's ID, by reference that occurs in a region and not in the skeleton."""
+    in_skeleton = {line.split("\t", 2)[1] for line in read_links(parted.skeleton, header_charset).lines}
     found: dict[str, str] = {}
     for region in parted.regions:
         if b"<" in region.content:
             for line in read_links(region.content, header_charset or "utf-8").lines:
                 reference = line.split("\t", 2)[1]
-                if reference not in lasting:
+                if reference not in in_skeleton:
                     found.setdefault(reference, region.id)
     return found

@@ -1,4 +1,7 @@
-"""Why a table, a declaration or a merge was refused, as a value."""
+"""Why a table, a declaration or a merge was refused, as a value.
+
+Tested in tests/augment/test_tol.py, tests/augment/test_tvi.py and tests/augment/test_bundle.py.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ __all__ = ["Consequence", "Refusal", "RefusalReason"]
 
 
 class Consequence(Enum):
-    """What a crawler does about a fault."""
+    """What a crawler does after a refusal."""
 
     ABSENT = "the file counts as absent"
-    STALE = "the document itself is asked for, and nobody is to blame"
-    STRIKE = "the file is discarded, the document itself is asked for, and the host has one strike more"
+    STALE = "the document itself is requested, and the host gets no strike"
+    STRIKE = "the file is discarded, the document itself is requested, and the host gets a strike"
 
 
 class RefusalReason(Enum):
-    """What can be wrong, by a word for machines; each has a sentence for people and a consequence."""
+    """The reasons for a refusal; each has a word for machines, a sentence for people, and a consequence."""
 
     NO_TABLE = ("no-table", "The first line is not that of a table.", Consequence.ABSENT)
     VERSION = ("version", "It is of a version that is not known here.", Consequence.ABSENT)
@@ -44,11 +47,11 @@ class RefusalReason(Enum):
 
 
 class Refusal(NamedTuple):
-    """A fault, and where it was found."""
+    """The reason of a refusal, and where the error was found."""
 
     reason: RefusalReason
     detail: str = ""
-    """Our own words: a line's number, a header's name; never text of a stranger."""
+    """Written by this program, such as a line's number or a header's name; never text from the site."""
 
     def __str__(self) -> str:
         return f"{self.reason.sentence} ({self.detail})" if self.detail else self.reason.sentence

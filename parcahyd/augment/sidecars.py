@@ -1,4 +1,4 @@
-"""Where the sidecars of a document are: what a template makes of its URL, and whether a table speaks of the document asked for.
+"""Where the sidecars of a document are: a template expanded with its URL, and a check that a table describes the document.
 
 Paths are those of canonical URLs. `{stem}` stands for the path without its last extension, `{path}` for the whole path,
 `{query}` for the query.
@@ -16,7 +16,7 @@ STEM = "{stem}"
 WHOLE_PATH = "{path}"
 _QUERY = "{query}"
 INDEX = "index.html"
-"""What a path that ends in `/` stands for, where nothing else is said."""
+"""The document that a path ending in `/` stands for, by default."""
 
 _LITERAL = r"[^\x00-\x20\x7f-\U0010ffff{}?#\\]"
 _TEMPLATE = re.compile(
@@ -27,12 +27,12 @@ _UNSAFE_IN_PATH = str.maketrans({"/": "%2F", "?": "%3F", "\\": "%5C"})
 
 
 def is_template(text: str) -> bool:
-    """Whether a text can be expanded: it holds the document's stem or path once, and nothing that leads elsewhere."""
+    """Whether a text can be expanded: it has the document's stem or path once, and cannot lead to another origin."""
     return len(text) <= _LONGEST_TEMPLATE and text not in (STEM, WHOLE_PATH) and _TEMPLATE.fullmatch(text) is not None
 
 
 def stem(path: str) -> str:
-    """A path without its last extension: what begins at the last segment's last dot, unless that is its first character."""
+    """A path without its last extension: from the last dot of the last segment, unless that is its first character."""
     dot = path.rfind(".")
     return path[:dot] if dot > path.rfind("/") + 1 else path
 
@@ -40,8 +40,7 @@ def stem(path: str) -> str:
 def expand(template: str, url: str, index: str = INDEX) -> str | None:
     """The URL of a document's sidecar, canonical; None where the document has none.
 
-    That is so where the document has a query of which the template knows nothing, and where the sidecar would be the
-    document itself.
+    It has none where its URL has a query but the template has no `{query}`, and where the sidecar would be the document itself.
     """
     origin, path, query = _parts(url)
     if path.endswith("/"):
@@ -55,12 +54,12 @@ def expand(template: str, url: str, index: str = INDEX) -> str | None:
 
 
 def template_for(url: str, sidecar: str, index: str = INDEX) -> str | None:
-    """The template that leads from this document to its sidecar, for use with others; None where there is none."""
+    """The template that expands to this sidecar for this document, for use with other documents; None where there is none."""
     origin, path, _ = _parts(url)
     path = path + index if path.endswith("/") else path
     for form, begin in ((WHOLE_PATH, path), (STEM, stem(path))):
         suffix = sidecar.removeprefix(origin + begin)
-        # A suffix that is only a part of a name, as from /a to /ab.TOL, leads nowhere with others.
+        # A suffix that is only a part of a name, as from /a to /ab.TOL, does not apply to other documents.
         if suffix == sidecar or suffix[:1] != "." or (form == WHOLE_PATH and begin == stem(path)):
             continue
         if is_template(form + suffix) and expand(form + suffix, url, index) == sidecar:
@@ -69,13 +68,13 @@ def template_for(url: str, sidecar: str, index: str = INDEX) -> str | None:
 
 
 def resolve(table_url: str, reference: str) -> str | None:
-    """The document that a table names, as a canonical URL; None where it is of another origin or none at all."""
+    """The document that a table names, as a canonical URL; None where it is invalid or of another origin."""
     url = Joiner(table_url).join(reference)
     return url if url is not None and _parts(url)[0] == _parts(table_url)[0] else None
 
 
 def is_of_document(table_url: str, reference: str, url: str, index: str = INDEX) -> bool:
-    """Whether the table at this URL speaks of the document asked for; `/docs/` and its index document are one."""
+    """Whether the table at this URL describes this document; `/docs/` and its index document count as one."""
     named = resolve(table_url, reference)
     return named is not None and _with_index(named, index) == _with_index(url, index)
 

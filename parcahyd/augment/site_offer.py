@@ -1,10 +1,10 @@
-"""What a site says it offers, and for which of its documents that holds.
+"""What a site declares that it offers, and for which of its documents.
 
     Augment: 1; scope=/docs/; tol={stem}.TOL; tvi={stem}.TVI; index=index.html; bundle=/docs/site.TOL
 
-A line of robots.txt, as it stands or as a comment, or of a file of its own. Only robots.txt and `/.well-known/` speak for the
-whole site; what stands anywhere else binds only paths below its own directory, and must stay there with all that it names: the
-author of `/~alice/` cannot rewrite what is stored for `/~bob/`.
+This is a line of robots.txt (plain or as a comment) or of a file of declarations. Only robots.txt and `/.well-known/` declare
+for the whole site. A declaration anywhere else applies only to paths below its own directory, and so must all paths that it
+names: the author of `/~alice/` cannot rewrite what is stored for `/~bob/`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 MAX_DECLARATIONS = 100
-"""Declarations of one text; those after are not read."""
+"""Declarations that are read from one text; further ones are ignored."""
 _LONGEST = 4096
 _MAX_TEXT = 500 * 1024
 
@@ -48,10 +48,10 @@ _DEFAULTS = {"tol": f"{STEM}.TOL", "tvi": f"{STEM}.TVI"}
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """Which documents have sidecars, and where these are; an empty field means that nothing is offered."""
+    """Which documents have sidecars, and where; an empty field means that this is not offered."""
 
     scope: str = "/"
-    """The path below which documents are meant."""
+    """The path below which the declaration applies."""
     tol: str = ""
     """A template, or empty."""
     tvi: str = ""
@@ -59,10 +59,10 @@ class Declaration(msgspec.Struct, frozen=True):
     bundle: str = ""
     """A path, or empty."""
     within: str = "/"
-    """The directory that its author speaks for: sidecars and bundles elsewhere are not asked for."""
+    """The directory that its author controls: sidecars and bundles elsewhere are not requested."""
 
     def covers(self, url: str) -> bool:
-        """Whether a document (canonical URL of the declaring site) is meant."""
+        """Whether the declaration applies to a document (canonical URL of the declaring site)."""
         path = split(url)[3].partition("?")[0]
         return _is_below(path, self.scope)
 
@@ -87,27 +87,31 @@ class Declaration(msgspec.Struct, frozen=True):
 
 
 def read_declaration(text: str) -> Declaration | Refusal:
-    """A declaration, without the name `Augment:` before it. Unknown keys are ignored, the first of two equal keys holds.
+    """A declaration, without the name `Augment:` before it. Unknown keys are ignored; of two equal keys the first counts.
 
     Where none of `tol`, `tvi` and `bundle` is named, the tables are beside their documents, as in the paper.
     """
     version, *fields = [part.strip() for part in text[:_LONGEST].split(";")]
     if version != "1":
         return Refusal(RefusalReason.VERSION if version.isdigit() else RefusalReason.DECLARATION)
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for field in fields:
         key, _, value = field.partition("=")
-        said.setdefault(key.strip().lower(), value.strip())
-    if not said.keys() & {"tol", "tvi", "bundle"}:
-        said |= _DEFAULTS
+        values.setdefault(key.strip().lower(), value.strip())
+    if not values.keys() & {"tol", "tvi", "bundle"}:
+        values |= _DEFAULTS
     declaration = Declaration(
-        said.get("scope", "/"), said.get("tol", ""), said.get("tvi", ""), said.get("index", INDEX), said.get("bundle", "")
+        values.get("scope", "/"),
+        values.get("tol", ""),
+        values.get("tvi", ""),
+        values.get("index", INDEX),
+        values.get("bundle", ""),
     )
-    return _disorder(declaration) or declaration
+    return _error_in(declaration) or declaration
 
 
 def write_declaration(declaration: Declaration) -> str | Refusal:
-    """The text that `read_declaration` reads; refused where that would give something else."""
+    """The text of a declaration; refused where `read_declaration` would not read the same declaration from it."""
     fields = [
         f"{key}={value}"
         for key, value in (
@@ -127,7 +131,7 @@ def write_declaration(declaration: Declaration) -> str | Refusal:
 
 
 def declarations_in(text: bytes) -> list[Declaration]:
-    """The declarations of a robots.txt or of a file of declarations, in order; lines that are none are passed over."""
+    """The declarations of a robots.txt or of a file of declarations, in order; other lines are ignored."""
     found = []
     for number, line in enumerate(_LINE.finditer(text[:_MAX_TEXT])):
         if number >= MAX_DECLARATIONS:
@@ -138,12 +142,12 @@ def declarations_in(text: bytes) -> list[Declaration]:
     return found
 
 
-def bound(declaration: Declaration, speaker: str) -> Declaration | None:
-    """A declaration as far as it holds when it is found at this URL, which is neither robots.txt nor below `/.well-known/`.
+def bound(declaration: Declaration, found_at: str) -> Declaration | None:
+    """A declaration restricted to what the author of the page `found_at` controls: not robots.txt, not below `/.well-known/`.
 
-    It binds what lies both in its scope and below the speaker's directory; None where that is nothing.
+    It applies to paths both in its scope and below the directory of `found_at`; None where there are none.
     """
-    directory = _directory(speaker)
+    directory = _directory(found_at)
     if directory.startswith(_as_directory(declaration.scope)):
         return msgspec.structs.replace(declaration, scope=directory, within=directory)
     if _is_below(declaration.scope, directory):
@@ -152,9 +156,9 @@ def bound(declaration: Declaration, speaker: str) -> Declaration | None:
 
 
 def learned(url: str, tol: str = "", tvi: str = "") -> Declaration | None:
-    """What the `Link` headers or `link` elements of a page teach about the pages beside and below it.
+    """The declaration that the `Link` headers or `link` elements of a page imply for the pages beside and below it.
 
-    `tol` and `tvi` are references as they stand on the page, or empty. None where they teach no template that stays there.
+    `tol` and `tvi` are references as written on the page, or empty. None where they imply no template within that directory.
     """
     joiner = Joiner(url)
     found = {
@@ -164,17 +168,17 @@ def learned(url: str, tol: str = "", tvi: str = "") -> Declaration | None:
     }
     directory = _directory(url)
     declaration = Declaration(directory, found.get("tol", ""), found.get("tvi", ""), within=directory)
-    return declaration if (declaration.tol or declaration.tvi) and _disorder(declaration) is None else None
+    return declaration if (declaration.tol or declaration.tvi) and _error_in(declaration) is None else None
 
 
 def choose(declarations: Iterable[Declaration], url: str) -> Declaration | None:
-    """The declaration that holds for a document: the one of the most specific scope, the first where two are equal."""
+    """The declaration that applies to a document: the one with the most specific scope, the first where two are equal."""
     covering: Sequence[Declaration] = [declaration for declaration in declarations if declaration.covers(url)]
     return max(covering, key=lambda declaration: len(declaration.scope), default=None)
 
 
-def _disorder(declaration: Declaration) -> Refusal | None:
-    """What cannot be understood in it."""
+def _error_in(declaration: Declaration) -> Refusal | None:
+    """The first error in a declaration, or None."""
     paths = [path for path in (declaration.scope, declaration.bundle) if path]
     templates = [template for template in (declaration.tol, declaration.tvi) if template]
     if not declaration.scope or not all(map(_is_plain_path, paths)):
@@ -187,7 +191,7 @@ def _disorder(declaration: Declaration) -> Refusal | None:
 
 
 def _is_plain_path(path: str) -> bool:
-    """Whether a path means what it says: canonical, without dot segments."""
+    """Whether a path is canonical, without dot segments."""
     return _PATH.fullmatch(path) is not None and canonical(f"http://host{path}") == f"http://host{path}"
 
 
@@ -201,42 +205,42 @@ def _as_directory(path: str) -> str:
 
 
 def _is_below(path: str, scope: str) -> bool:
-    """Whether a path is this one or lies below it; `/docs` does not reach `/docs-old`."""
+    """Whether a path is this one or lies below it; `/docs` does not cover `/docs-old`."""
     return path.partition("?")[0] == scope or path.startswith(_as_directory(scope))
 
 
-# --- What was learned about the tables of one site: kept with the site, sent along with every visit, and given back after it.
-# What robots.txt declares is not kept here: it is read with robots.txt.
+# --- What was learned about the tables of one site. It is stored with the site, sent with every visit, and returned after it.
+# Declarations of robots.txt are not stored here: they are read with robots.txt.
 
 
 ALL_TABLES = "*"
-"""Stands in `absent` for every table of links of a site that declares none."""
+"""An entry of `absent` that means every table of links, for a site that declares none."""
 ALL_TVI = "*.TVI"
-"""The same for every table of variable information."""
+"""An entry of `absent` that means every table of variable information."""
 
 MAX_ABSENT = 200
-"""Directories of which it is remembered that they have no tables."""
+"""Entries of `absent`, at most."""
 _FORM = 1
 
 
 class SiteOffer(msgspec.Struct, frozen=True, array_like=True):
-    """Times are seconds since the epoch."""
+    """What is known of the tables of one site. Times are seconds since the epoch."""
 
     declarations: tuple[Declaration, ...] = ()
-    """What pages and `/.well-known/augment` declared, each bound to what its author speaks for."""
+    """What pages and `/.well-known/augment` declared, each restricted to what its author controls."""
     absent: tuple[tuple[str, float], ...] = ()
-    """Directories that have no tables, and until when that is believed; `/.well-known/augment`, bundles, `ALL_TABLES` and
-    `ALL_TVI` stand here too."""
+    """Directories that have no tables, and until when that is assumed; also `/.well-known/augment`, bundles, `ALL_TABLES` and
+    `ALL_TVI`."""
     confirmed: int = 0
-    """Links of tables that their documents have."""
+    """Links in tables that are in their documents too."""
     phantoms: int = 0
-    """Links of tables that their documents do not have."""
+    """Links in tables that are not in their documents."""
     links_barred_until: float = 0.0
-    """Until then its tables of links are ignored: too many phantoms."""
+    """Until then its tables of links are ignored because of too many phantoms."""
     strikes: int = 0
     """Tables of variable information that were wrong."""
     fragments_barred_until: float = 0.0
-    """Until then its tables of variable information are ignored: too many strikes."""
+    """Until then its tables of variable information are ignored because of too many strikes."""
     form: int = _FORM
 
 
@@ -244,12 +248,12 @@ NOTHING_OFFERED = SiteOffer()
 
 
 def write_offer(offer: SiteOffer) -> bytes:
-    """For the database."""
+    """The offer as bytes for the database."""
     return msgspec.msgpack.encode(offer)
 
 
 def read_offer(data: bytes) -> SiteOffer:
-    """What `write_offer` wrote; nothing where it is of another form, or damaged."""
+    """The offer that `write_offer` wrote; `NOTHING_OFFERED` where the data have another form or are damaged."""
     if not data:
         return NOTHING_OFFERED
     try:

@@ -1,8 +1,8 @@
-"""A document in two parts, and whole again: the skeleton, which stays, and the regions, which change.
+"""Splits a document into its skeleton, which stays, and its regions, which change, and merges them again.
 
-The skeleton is the document with the contents of all regions removed; the markers stay. Putting it together again is to insert
-each content at its offset: no HTML is parsed, so parsers cannot disagree. What comes out is checked against its hash before
-anybody sees it.
+The skeleton is the document with the contents of all regions removed; the markers stay. Merging
+inserts each content at its offset: no HTML is parsed, so parsers cannot disagree. The merged document is checked against its
+hash before it is used.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ __all__ = [
 
 
 class Parted(NamedTuple):
-    """A document in its parts."""
+    """A document split into skeleton and regions."""
 
     skeleton: bytes
     regions: tuple[Region, ...] = ()
     errors: tuple[MarkerError, ...] = ()
-    """What is wrong with the markers; the skeleton is then the whole document."""
+    """Errors in the markers; with any, the skeleton is the whole document."""
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
-        """ID and offset of each region: what stays the same while the skeleton does."""
+        """ID and offset of each region; they stay the same as long as the skeleton does."""
         return tuple([(region.id, region.offset) for region in self.regions])
 
 
 def part(document: bytes, *, is_xml: bool = False, charset: str = "") -> Parted:
-    """A document parted by its markers; without regions the skeleton is the document."""
+    """A document split at its markers; without regions the skeleton is the document."""
     marked = find_regions(document, is_xml=is_xml, charset=charset)
     if not marked.spans:
         return Parted(document, (), marked.errors)
@@ -58,7 +58,7 @@ def part(document: bytes, *, is_xml: bool = False, charset: str = "") -> Parted:
 
 
 def part_by_spans(document: bytes, spans: Sequence[Span]) -> Parted:
-    """A document parted at spans that ascend and do not overlap."""
+    """A document split at spans that ascend and do not overlap."""
     pieces, regions = [], []
     position = length = 0
     for span in spans:
@@ -72,7 +72,7 @@ def part_by_spans(document: bytes, spans: Sequence[Span]) -> Parted:
 
 
 def merge(skeleton: bytes, regions: Iterable[Region]) -> bytes:
-    """The document: each content at its offset. Nothing is checked."""
+    """The document with each content inserted at its offset. Nothing is checked."""
     pieces: list[bytes] = []
     position = 0
     for region in regions:
@@ -83,10 +83,10 @@ def merge(skeleton: bytes, regions: Iterable[Region]) -> bytes:
 
 
 def refreshed(skeleton: bytes, tvi: Tvi, places: Sequence[tuple[str, int]] | None = None) -> bytes | Refusal:
-    """The document that a table describes, made of the skeleton that we hold.
+    """The document that a table describes, merged from the stored skeleton.
 
-    Both hashes fit, else it is refused. `places` are those of the regions that we hold: with the skeleton unchanged they are
-    too, and a table that calls a region by another name is refused.
+    It is refused unless both hashes match. `places` are those of the stored regions: they are unchanged as long as the skeleton
+    is, so a table with other IDs or offsets is refused.
     """
     if len(skeleton) != tvi.base_length or sha256(skeleton).digest() != tvi.base_hash:
         return Refusal(RefusalReason.BASE)
@@ -104,7 +104,7 @@ def apply_tvi(
     places: Sequence[tuple[str, int]] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Tvi, bytes] | Refusal:
-    """A table as it arrived, and the document that it makes of the skeleton that we hold; or why it makes none."""
+    """A table read from its bytes, and the document merged from it and the stored skeleton; or the refusal."""
     tvi = read_tvi(data, limits)
     if isinstance(tvi, Refusal):
         return tvi
@@ -113,10 +113,10 @@ def apply_tvi(
 
 
 def first_visit(document: bytes, tvi: Tvi, *, is_xml: bool = False, charset: str = "") -> Parted | Refusal:
-    """The parts of a document that came together with a table of it.
+    """A document split with the help of a table that was fetched with it.
 
-    Where the table describes this very version, its spans are cut. Where it describes another one, the markers part the
-    document, and the skeleton must be the table's. Else the two do not belong together yet.
+    Where the table describes this version, the document is split at the table's regions. Where it describes another version,
+    the document is split at its markers, and the skeleton must be the table's; otherwise the table is refused.
     """
     if len(document) == tvi.length and sha256(document).digest() == tvi.hash:
         return _cut(document, tvi)
@@ -143,14 +143,14 @@ def _cut(document: bytes, tvi: Tvi) -> Parted | Refusal:
     return parted
 
 
-# --- Two versions of a document as one skeleton and the regions of each, for keeping both in less space than whole ------
-# Nothing need be marked or learned: the skeleton is what the versions have in common. Putting them together again is `merge`.
+# --- Two versions of a document as one skeleton and the regions of each, to store both in less space --------------------
+# No markers are needed: the skeleton is what the versions have in common. `merge` restores each version.
 
 
 MAX_REGIONS = 10_000
-"""Regions of a version; versions that differ in more places are kept whole."""
+"""Regions of a version, at most; versions that differ in more places are stored whole."""
 _ROW = 64
-"""Bytes that a database needs for a row, besides what is in it."""
+"""Bytes that a database needs for a row, besides its values."""
 
 
 def share(old: bytes, new: bytes) -> tuple[Parted, Parted] | None:
@@ -177,7 +177,7 @@ def is_smaller(skeleton: int, regions: Iterable[int], whole: Iterable[int]) -> b
 
 
 def write_regions(regions: Iterable[Region]) -> bytes:
-    """Regions for the database, not compressed: their places as distances, and their contents."""
+    """Regions as bytes for the database, not compressed: their offsets as distances, and their contents."""
     before = 0
     fields: list[tuple[int, bytes]] = []
     for region in regions:
@@ -187,7 +187,7 @@ def write_regions(regions: Iterable[Region]) -> bytes:
 
 
 def rebuild(skeleton: bytes, regions: bytes) -> bytes | None:
-    """The version whose regions `write_regions` wrote; None where they are damaged. Its hash is the caller's to check."""
+    """The version whose regions `write_regions` wrote; None where they are damaged. The caller checks its hash."""
     try:
         fields = msgspec.msgpack.decode(regions, type=list[tuple[int, bytes]])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

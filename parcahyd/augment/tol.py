@@ -1,7 +1,7 @@
 """TOL/1, the table of links: the links of one document, one a line, in its order.
 
-Each line may be acted on as it arrives. A table without its last line holds hints, and nothing may be concluded from what is
-missing in it. Lines are checked and kept by the block; a link becomes an object only for whoever asks for `Tol.links`.
+Each line may be used as it arrives. A table without its last line holds hints: a link that is missing in it may still be in the
+document. Lines are checked and kept in blocks; only `Tol.links` makes an object of each link.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 FOLLOWED_KINDS = frozenset(("a", "area", "frame", "canonical", "alternate", "next"))
-"""Links to other documents. What a `link` is for is not told, so it waits for the document."""
+"""Kinds of links to other documents. `link` is not among them: only the document says what its purpose is."""
 EMBEDDED_KINDS = frozenset(("img", "media", "script", "style"))
-"""Links to parts of the document."""
+"""Kinds of links to parts of the document."""
 KINDS = FOLLOWED_KINDS | EMBEDDED_KINDS | {"link", "form"}
 
 _KNOWN = (
@@ -63,13 +63,13 @@ _NOT_IN_URLS = re.compile("[^!-~]")
 
 
 class Link(NamedTuple):
-    """One line, read."""
+    """One line of a table."""
 
     reference: str
     """To be resolved against `Base`, else against the document's URL."""
     kind: str = ""
     attributes: tuple[tuple[str, str], ...] = ()
-    """All but `k`, as they stand: `rel`, `type`, `lang`, `len`, `mod`, `df`, `vol`, `text`, and unknown ones."""
+    """All but `k`, in their order: `rel`, `type`, `lang`, `len`, `mod`, `df`, `vol`, `text`, and unknown ones."""
 
 
 class TolHead(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class TolHead(msgspec.Struct, frozen=True):
     """SHA-256 of the document."""
     length: int | None = None
     df: int | None = None
-    """The fingerprint of the skeleton, as `Fingerprint.df` has it: a claim."""
+    """The fingerprint of the skeleton, as in `Fingerprint.df`; not verified."""
     base_hash: bytes | None = None
     """SHA-256 of the skeleton."""
     tvi: str = ""
@@ -99,7 +99,7 @@ class Tol(msgspec.Struct, frozen=True):
 
     head: TolHead
     body: bytes
-    """The lines, each ended by LF, escapes and all, without comments; every line is as it must be."""
+    """The lines, each ended by LF, with escapes, without comments; every line is valid."""
     is_complete: bool = True
 
     @property
@@ -109,7 +109,7 @@ class Tol(msgspec.Struct, frozen=True):
 
     @property
     def follow(self) -> list[str]:
-        """Links to other documents that the author does not ask to leave alone."""
+        """Links to other documents, without those marked `nofollow`."""
         return self._of(FOLLOWED_KINDS)
 
     @property
@@ -118,11 +118,11 @@ class Tol(msgspec.Struct, frozen=True):
         return self._of(EMBEDDED_KINDS)
 
     def _of(self, kinds: frozenset[str]) -> list[str]:
-        verdicts = _Verdicts(kinds)
-        return [_reference(url) for url, attributes in _PARTS.findall(self.body.decode()) if verdicts[attributes]]
+        is_wanted = _KindFilter(kinds)
+        return [_reference(url) for url, attributes in _PARTS.findall(self.body.decode()) if is_wanted[attributes]]
 
     def links(self) -> Iterator[Link]:
-        """All links with everything that is said about them."""
+        """All links with their kinds and attributes."""
         return map(_link, self.body.decode().split("\n")[:-1])
 
 
@@ -133,7 +133,7 @@ class TolReader:
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self.head: TolHead | None = None
-        """As soon as the headers have come."""
+        """Set as soon as the headers are read."""
         self._frame = Frame("TOL", _KNOWN, limits)
         self._limits = limits
         self._blocks: list[bytes] = []
@@ -144,7 +144,7 @@ class TolReader:
 
     @property
     def rest(self) -> bytes:
-        """What followed the last line in its chunk: in a bundle, the next table."""
+        """The bytes after the last line in its chunk: in a bundle, the next table."""
         return self._frame.rest
 
     @property
@@ -156,7 +156,7 @@ class TolReader:
         return self._frame.lines
 
     def feed(self, chunk: bytes) -> bytes:
-        """The lines that this chunk completes, each ended by LF and as it must be; none after a refusal."""
+        """The valid lines that this chunk completes, each ended by LF; none after a refusal."""
         frame = self._frame
         block = frame.feed(chunk)
         if self.head is None and frame.has_headers and not isinstance(head := _head(frame.headers, self._limits), Refusal):
@@ -165,21 +165,21 @@ class TolReader:
             frame.refuse(RefusalReason.HEADER, "Document, Hash or another is missing or wrong")
         if frame.refusal is not None or not block:
             return b""
-        fault = _wrong(block, self._limits)
-        if fault is not None:
-            frame.refuse(fault)
+        error = _error_in(block, self._limits)
+        if error is not None:
+            frame.refuse(error)
             return b""
         self._blocks.append(block)
         return block
 
     def finish(self) -> Tol | Refusal:
-        """The table; not complete where it is only cut, a refusal where it is wrong."""
+        """The table, with `is_complete` false where it is cut; a refusal where it has an error."""
         if self._frame.has_ended and self.rest:
             return Refusal(RefusalReason.END, "more follows")
         return self.so_far()
 
     def so_far(self) -> Tol | Refusal:
-        """The table as far as it has come."""
+        """The table as far as it was read, or the refusal."""
         refusal = self._frame.refusal
         if refusal is None and self.head is not None:
             return Tol(self.head, b"".join(self._blocks), self._frame.has_ended)
@@ -187,26 +187,26 @@ class TolReader:
 
 
 def read_tol(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Tol | Refusal:
-    """The table that these bytes are, perhaps not complete, or why they are none."""
+    """The table in these bytes, perhaps not complete, or the refusal."""
     reader = TolReader(limits)
     reader.feed(data)
     return reader.finish()
 
 
 def write_tol(head: TolHead, body: bytes, limits: Limits = DEFAULT_LIMITS) -> bytes | Refusal:
-    """A whole table of lines that `link_line` made; refused where `read_tol` would not give the same table back."""
+    """A complete table of lines made by `link_line`; refused where `read_tol` would not read the same table."""
     headers = [(name, value) for name, value in _header_texts(head) if value]
     if isinstance(refusal := _head(dict(headers), limits), Refusal):
         return refusal
-    fault = _wrong(body, limits)
-    return framed("TOL", headers, body, limits) if fault is None else Refusal(fault)
+    error = _error_in(body, limits)
+    return framed("TOL", headers, body, limits) if error is None else Refusal(error)
 
 
 def link_line(reference: str, kind: str, attributes: Iterable[tuple[str, str]] = ()) -> bytes:
     """One line of a table's body.
 
-    In the reference, only what no URL can hold is percent-encoded, so that it leads where it led before. A name of an attribute
-    is a lower-case word.
+    In the reference, only characters that no URL can have are percent-encoded, so that its target is unchanged. A name of an
+    attribute is a lower-case word.
     """
     if not reference.isascii() or not reference.isprintable() or " " in reference:
         reference = _NOT_IN_URLS.sub(_percent_encoded, reference)
@@ -234,7 +234,7 @@ def _header_texts(head: TolHead) -> Iterator[tuple[str, str]]:
 
 
 def _head(headers: dict[str, str], limits: Limits) -> TolHead | Refusal:
-    """Nothing but the required headers need be there; what is there must be right."""
+    """Reads the headers. Only the required ones must be present; all that are present must be valid."""
     digest = read_hash(headers.get("Hash", ""))
     base_hash = read_hash(headers["Base-Hash"]) if "Base-Hash" in headers else None
     length = read_number(headers["Length"]) if "Length" in headers else None
@@ -256,8 +256,8 @@ def _head(headers: dict[str, str], limits: Limits) -> TolHead | Refusal:
     )
 
 
-def _wrong(block: bytes, limits: Limits) -> RefusalReason | None:
-    """What is wrong with lines of a body: all of them are looked at in one go."""
+def _error_in(block: bytes, limits: Limits) -> RefusalReason | None:
+    """The error in a block of body lines, or None. One match checks all lines."""
     if not _LINES.fullmatch(block):
         return RefusalReason.ESCAPE if any(map(_STRAY_BACKSLASH.match, block.split(b"\n"))) else RefusalReason.FIELD
     if len(block) > limits.reference and _too_long(limits.reference).search(block):
@@ -270,34 +270,37 @@ def _too_long(limit: int) -> re.Pattern[bytes]:
     return re.compile(rb"^[^\t\n]{%d}" % (limit + 1), re.MULTILINE)
 
 
-class _Verdicts(dict[str, bool]):
-    """By what stands behind a reference, whether it is of these kinds: references differ, what follows is mostly the same."""
+class _KindFilter(dict[str, bool]):
+    """Whether a link with these attributes is of one of the kinds. Answers are cached: few texts of attributes differ."""
 
     def __init__(self, kinds: frozenset[str]) -> None:
         super().__init__()
         self._kinds = kinds
 
     def __missing__(self, attributes: str) -> bool:
-        said = dict(reversed(_attributes(attributes)))
-        verdict = self[attributes] = said.get("k", "") in self._kinds and "nofollow" not in said.get("rel", "").lower().split()
-        return verdict
+        attributes_of_line = dict(reversed(_attributes(attributes)))
+        wanted = self[attributes] = (
+            attributes_of_line.get("k", "") in self._kinds
+            and "nofollow" not in attributes_of_line.get("rel", "").lower().split()
+        )
+        return wanted
 
 
 def _reference(url: str) -> str:
-    return _meant(url) if "\\" in url else url
+    return _unescaped_text(url) if "\\" in url else url
 
 
-def _meant(text: str) -> str:
+def _unescaped_text(text: str) -> str:
     return (unescaped(text.encode()) or b"").decode("utf-8", "replace")
 
 
 def _attributes(text: str) -> list[tuple[str, str]]:
     pairs = [field.partition("=") for field in text.split("\t")[1:]]
-    return [(name, _meant(value) if "\\" in value else value) for name, _, value in pairs]
+    return [(name, _unescaped_text(value) if "\\" in value else value) for name, _, value in pairs]
 
 
 def _link(line: str) -> Link:
     url, tab, rest = line.partition("\t")
-    said = _attributes(tab + rest)
-    kind = next((value for name, value in said if name == "k"), "")
-    return Link(_reference(url), kind, tuple([(name, value) for name, value in said if name != "k"]))
+    attributes_of_line = _attributes(tab + rest)
+    kind = next((value for name, value in attributes_of_line if name == "k"), "")
+    return Link(_reference(url), kind, tuple([(name, value) for name, value in attributes_of_line if name != "k"]))

@@ -1,6 +1,6 @@
 """TVI/1, the table of variable information: all regions of one document, each with its place in the skeleton and its content.
 
-Nothing can be done with half of it: a reader says early what is wrong, and gives the table only when its last line has come.
+An incomplete table cannot be used: a reader reports errors early, and returns the table only when its last line was read.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Region(NamedTuple):
 
     id: str
     offset: int
-    """Where its content belongs, in bytes of the skeleton."""
+    """Where its content is inserted, in bytes of the skeleton."""
     content: bytes
 
 
 class Tvi(msgspec.Struct, frozen=True):
-    """A whole table; regions ascend, and lengths fit each other."""
+    """A complete table. Regions ascend, and the lengths are consistent."""
 
     document: str
     """A URL reference, to be resolved against the table's own URL."""
@@ -64,14 +64,14 @@ class TviReader:
         self._lines: list[bytes] = []
 
     def feed(self, chunk: bytes) -> Refusal | None:
-        """What is wrong already; whoever hears of it need not read on."""
+        """The refusal so far, or None; after a refusal the caller can stop reading."""
         lines = self._frame.feed(chunk)
         if lines:
             self._lines.append(lines)
         return self._frame.refusal
 
     def finish(self) -> Tvi | Refusal:
-        """The table, or why it is none."""
+        """The table, or the refusal."""
         refusal = self._frame.finish()
         if refusal is not None:
             return refusal
@@ -82,16 +82,16 @@ class TviReader:
 
 
 def read_tvi(data: bytes, limits: Limits = DEFAULT_LIMITS) -> Tvi | Refusal:
-    """The table that these bytes are, or why they are none."""
+    """The table in these bytes, or the refusal."""
     reader = TviReader(limits)
     return reader.feed(data) or reader.finish()
 
 
 def write_tvi(tvi: Tvi, limits: Limits = DEFAULT_LIMITS) -> bytes | Refusal:
-    """The table's bytes; refused where `read_tvi` would not give the same table back."""
-    fault = _disorder(tvi, limits)
-    if fault is not None:
-        return fault
+    """The table's bytes; refused where `read_tvi` would not read the same table."""
+    error = _error_in(tvi, limits)
+    if error is not None:
+        return error
     headers = [
         ("Document", tvi.document),
         ("Base-Hash", hash_text(tvi.base_hash)),
@@ -142,11 +142,11 @@ def _table(headers: dict[str, str], regions: tuple[Region, ...], limits: Limits)
         return Refusal(RefusalReason.HEADER, "Refresh")
     dates = headers.get("ETag", ""), headers.get("Last-Modified", "")
     tvi = Tvi(headers["Document"], hashes[0], numbers[0], hashes[1], numbers[1], regions, refresh, *dates)
-    return _disorder(tvi, limits) or tvi
+    return _error_in(tvi, limits) or tvi
 
 
-def _disorder(tvi: Tvi, limits: Limits) -> Refusal | None:
-    """What is wrong with the table, taken as a whole."""
+def _error_in(tvi: Tvi, limits: Limits) -> Refusal | None:
+    """The first inconsistency of the table, or None."""
     if not is_reference(tvi.document, limits):
         return Refusal(RefusalReason.HEADER, "Document")
     before = -1

@@ -1,13 +1,13 @@
-"""Volatile places of a page that nobody marked, learned from its successive versions: what changed on most visits.
+"""Volatile places of a page without markers, learned from its successive versions: what changed on most visits.
 
-A clock, a token or a visitor counter makes no new version. A place is known by its offset in the page with all places cut
-out, and by the stable bytes before and after it, so it is found in the next version without a search, and the version is
-parted there as by markers. Two versions with the same skeleton are the same page. A place that stays as it is for a while is
-volatile no more: what it then holds belongs to the page, and is a change if the stored version has something else there. So
-nothing that lasts is overlooked, however it began.
+A change of a clock, a token or a visitor counter is not a new version. A place is defined by its offset in the page with all
+places cut out, and by the stable bytes before and after it. So it is found in the next version without a search, and the
+version is split there as at markers. Two versions with the same skeleton are the same page. A place that stays the same for a
+while is no longer volatile: its content then belongs to the page, and is a change if the stored version has another content
+there. So no lasting change is missed.
 
-How it is used: `visited`, with what was learned and the hash of the stored version's skeleton, says whether a version is the
-same page. If not, `learn` (in `learning`) compares it with the stored version, and `skeleton_hash` gives the hash that is
+How it is used: `visited`, with what was learned and the hash of the stored version's skeleton, decides whether a version is the
+same page. If not, `learn` compares it with the stored version, and `skeleton_hash` gives the hash that is
 kept with it.
 """
 
@@ -32,11 +32,11 @@ __all__ = [
     "WINDOW",
     "Learned",
     "Place",
-    "Visit",
-    "content_mark",
+    "UnchangedVisit",
+    "content_digest",
     "end_of",
-    "followed",
     "learn",
+    "next_history",
     "ranges_of",
     "read_learned",
     "skeleton_hash",
@@ -46,9 +46,9 @@ __all__ = [
 ]
 
 MAX_PLACES = 64
-"""Places of a page; of one that changes in more, nothing is learned."""
+"""Places of a page, at most; from a page that changes in more places nothing is learned."""
 MAX_CONTENT = 512
-"""Bytes that a place holds; a longer change is one of the page."""
+"""Bytes of a place, at most; a longer change is a change of the page."""
 WINDOW = 8
 """Visits that are remembered; "most" means most of these."""
 LEAST_CHANGES = 1
@@ -63,19 +63,19 @@ class Place(NamedTuple):
     offset: int
     """In bytes of the page with the contents of all places cut out; so it stays while the rest does."""
     before: bytes
-    """Stable bytes that end where the place begins; empty at the begin of a page."""
+    """The stable bytes before the place; empty at the begin of a page."""
     after: bytes
-    """Stable bytes that begin where the place ends; empty at the end of a page."""
+    """The stable bytes after the place; empty at the end of a page."""
     history: int
-    """A bit for each remembered visit, the last one lowest: whether its content was another than on the visit before."""
+    """A bit for each remembered visit, the last one lowest: whether the content differed from the visit before."""
     last: int
-    """The content on the last visit, as `content_mark` has it."""
+    """`content_digest` of the content on the last visit."""
     stored: int
-    """The content in the stored version, the same."""
+    """`content_digest` of the content in the stored version."""
 
 
 class Learned(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of how one page changes."""
+    """What was learned about the changes of one page."""
 
     places: tuple[Place, ...] = ()
     visits: int = 0
@@ -83,7 +83,7 @@ class Learned(msgspec.Struct, frozen=True, array_like=True):
     form: int = _FORM
 
     def is_volatile(self, place: Place, least: int = LEAST_CHANGES) -> bool:
-        """Whether the place changed on most visits, and at least so often."""
+        """Whether the place changed on most visits, and at least `least` times."""
         changes = place.history.bit_count()
         return changes >= least and changes * 2 > self.visits
 
@@ -91,21 +91,21 @@ class Learned(msgspec.Struct, frozen=True, array_like=True):
 NOTHING_LEARNED = Learned()
 
 
-class Visit(NamedTuple):
-    """A visit that found the same page again: what is to be kept of it."""
+class UnchangedVisit(NamedTuple):
+    """What to store after a visit that found the same page again."""
 
     learned: Learned
     skeleton_hash: bytes
-    """Another one than before where a place has become part of the skeleton."""
+    """Differs from the one before where a place has become part of the skeleton."""
 
 
 def write_learned(learned: Learned) -> bytes:
-    """For the database: some 60 bytes for each place; empty where nothing is known."""
+    """Bytes for the database, some 60 for each place; empty where nothing is known."""
     return b"" if learned == NOTHING_LEARNED else msgspec.msgpack.encode(learned)
 
 
 def read_learned(data: bytes) -> Learned:
-    """What `write_learned` wrote; nothing where it is of another form, or damaged."""
+    """What `write_learned` wrote; `NOTHING_LEARNED` where the data have another form or are damaged."""
     if not data:
         return NOTHING_LEARNED
     try:
@@ -124,39 +124,39 @@ def read_learned(data: bytes) -> Learned:
 
 
 def split(document: bytes, learned: Learned, least: int = LEAST_CHANGES) -> Parted:
-    """A version parted at the volatile places; the skeleton is the whole where they are not all found. `merge` undoes it."""
+    """A version split at the volatile places; the skeleton is the whole version unless all are found. `merge` undoes it."""
     ranges = ranges_of(document, learned.places)
     return Parted(document) if ranges is None else _parted(document, learned, ranges, least)
 
 
 def skeleton_hash(document: bytes, learned: Learned, least: int = LEAST_CHANGES) -> bytes:
-    """SHA-256 of a version's skeleton; without places that of the version."""
+    """SHA-256 of a version's skeleton; without places it is that of the version."""
     return sha256(split(document, learned, least).skeleton).digest()
 
 
-def visited(learned: Learned, skeleton_hash: bytes, document: bytes, least: int = LEAST_CHANGES) -> Visit | None:
-    """What is to be kept of a visit that found the same page again; None where the page has changed.
+def visited(learned: Learned, skeleton_hash: bytes, document: bytes, least: int = LEAST_CHANGES) -> UnchangedVisit | None:
+    """What to store after a visit that found the same page again; None where the page has changed.
 
-    `skeleton_hash` is that of the stored version. The page has also changed when a place that was volatile has settled on
-    something that is not in the stored version.
+    `skeleton_hash` is that of the stored version. The page has also changed when a place is no longer volatile and its
+    content is not that of the stored version.
     """
     ranges = ranges_of(document, learned.places)
     if ranges is None or sha256(_parted(document, learned, ranges, least).skeleton).digest() != skeleton_hash:
         return None
-    known = Learned(_seen(learned.places, document, ranges), min(learned.visits + 1, WINDOW))
+    known = Learned(_updated(learned.places, document, ranges), min(learned.visits + 1, WINDOW))
     is_as_before = True
     for before, place in zip(learned.places, known.places, strict=True):
         if learned.is_volatile(before, least) and not known.is_volatile(place, least):
             if place.last != place.stored:
                 return None
             is_as_before = False
-    # What has settled is in the document as in the stored version, so the skeletons are the same, also without that place.
+    # A place that is no longer volatile has the content of the stored version, so both versions still have the same skeleton.
     known_hash = skeleton_hash if is_as_before else sha256(_parted(document, known, ranges, least).skeleton).digest()
-    return Visit(_forgotten(known, ranges), known_hash)
+    return UnchangedVisit(_without_unchanged(known, ranges), known_hash)
 
 
 def ranges_of(document: bytes, places: Sequence[Place]) -> list[tuple[int, int]] | None:
-    """Where the contents of the places begin and end in a version; None where one is not where it should be."""
+    """Where the contents of the places begin and end in a version; None where one is not found at its offset."""
     ranges = []
     shift = 0
     for place in places:
@@ -172,27 +172,27 @@ def ranges_of(document: bytes, places: Sequence[Place]) -> list[tuple[int, int]]
 
 
 def end_of(document: bytes, start: int, after: bytes) -> int:
-    """Where a content ends that begins at `start`; -1 where it does not end in time."""
+    """Where a content that begins at `start` ends; -1 where it is longer than `MAX_CONTENT`."""
     if after:
         return document.find(after, start, start + MAX_CONTENT + len(after))
     return len(document) if start <= len(document) <= start + MAX_CONTENT else -1
 
 
-def content_mark(content: bytes) -> int:
-    """A content in eight bytes."""
+def content_digest(content: bytes) -> int:
+    """A digest of eight bytes."""
     return int.from_bytes(blake2b(content, digest_size=8).digest())
 
 
-def followed(history: int, is_change: bool) -> int:
-    """A history with one visit more."""
+def next_history(history: int, is_change: bool) -> int:
+    """The history after one more visit."""
     return (history << 1 | is_change) & _HISTORY
 
 
-def _seen(places: Sequence[Place], document: bytes, ranges: list[tuple[int, int]]) -> tuple[Place, ...]:
+def _updated(places: Sequence[Place], document: bytes, ranges: list[tuple[int, int]]) -> tuple[Place, ...]:
     seen = []
     for place, (start, end) in zip(places, ranges, strict=True):
-        mark = content_mark(document[start:end])
-        seen.append(place._replace(history=followed(place.history, mark != place.last), last=mark))
+        digest = content_digest(document[start:end])
+        seen.append(place._replace(history=next_history(place.history, digest != place.last), last=digest))
     return tuple(seen)
 
 
@@ -205,8 +205,8 @@ def _parted(document: bytes, learned: Learned, ranges: list[tuple[int, int]], le
     return part_by_spans(document, spans)
 
 
-def _forgotten(known: Learned, ranges: list[tuple[int, int]]) -> Learned:
-    """Without places that changed on no remembered visit; those after them then stand further behind in what is left."""
+def _without_unchanged(known: Learned, ranges: list[tuple[int, int]]) -> Learned:
+    """Removes places that changed on no remembered visit; the offsets of later places grow by the removed contents."""
     if all(place.history for place in known.places):
         return known
     kept = []
@@ -219,20 +219,20 @@ def _forgotten(known: Learned, ranges: list[tuple[int, int]]) -> Learned:
     return Learned(tuple(kept), known.visits)
 
 
-# --- How volatile places are learned: a version is compared with the stored one, and what differs is joined with what is known.
+# --- How volatile places are learned: a version is compared with the stored one, and differences are joined with known places.
 
 
 _ANCHOR = 16
-"""Bytes before and after a place that are kept."""
+"""Stable bytes before and after a place that are stored, at most."""
 _LEAST_ANCHOR = 8
-"""Places with fewer bytes between them are one: so little may be equal by chance, such as an escape in two tokens."""
+"""Places with fewer bytes between them are one: so few bytes may be equal by chance, such as an escape in two tokens."""
 
 
 def learn(learned: Learned, old: bytes, new: bytes) -> Learned:
     """What is known after a visit that brought `new`, which will be stored; `old` is the version that is stored now.
 
-    Places are followed to where they stand in the newer version, by what is equal around them. Of a page that was visited
-    before without a change begin with `Learned(visits=...)`: one change in many visits makes nothing volatile.
+    Places are moved to their offsets in the newer version, by the equal bytes around them. For a page that was visited before
+    without a change, begin with `Learned(visits=...)`: one change in many visits makes nothing volatile.
     """
     visits = min(learned.visits + 1, WINDOW)
     ranges = ranges_of(old, learned.places)
@@ -240,12 +240,12 @@ def learn(learned: Learned, old: bytes, new: bytes) -> Learned:
     groups = _groups(known, differences(old, new, whole_words=True))
     places = _places(new, groups)
     if len(groups) > MAX_PLACES or sum([group.end - group.start for group in groups]) * 2 > len(new):
-        places = ()  # A page that changes all over is no page with a clock.
+        places = ()  # Most of the page changed: these are not volatile places.
     return Learned(places, visits)
 
 
 class _Group(NamedTuple):
-    """Known places and differences that overlap or nearly meet: they become one place."""
+    """Known places and differences that overlap or nearly touch; they become one place."""
 
     start: int
     """In the newer version, as is the end."""
@@ -279,7 +279,7 @@ def _groups(known: Sequence[tuple[tuple[int, int], Place]], found: Sequence[Diff
 
 
 def _neighbours(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Parts in groups that have enough stable bytes between them."""
+    """Groups of parts; between two groups there are enough stable bytes."""
     members: list[_Part] = []
     reach = 0
     for part in parts:
@@ -293,7 +293,7 @@ def _neighbours(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
 
 
 def _places(new: bytes, groups: Sequence[_Group]) -> tuple[Place, ...]:
-    """The groups as places of the newer version, without those in which nobody would find the end."""
+    """The groups as places of the newer version, without those whose end could not be found again."""
     places = []
     cut = 0
     for number, group in enumerate(groups):
@@ -303,7 +303,7 @@ def _places(new: bytes, groups: Sequence[_Group]) -> tuple[Place, ...]:
         if not group.is_short or end_of(new, group.start, after) != group.end:
             continue
         before = new[max(group.start - _ANCHOR, stable_from) : group.start]
-        content = content_mark(new[group.start : group.end])
+        content = content_digest(new[group.start : group.end])
         history = _history(group, content)
         if history:
             places.append(Place(group.start - cut, before, after, history, content, content))
@@ -315,4 +315,4 @@ def _history(group: _Group, content: int) -> int:
     history = 0
     for place in group.known:
         history |= place.history
-    return followed(history, not group.is_as_before or content != group.known[0].last)
+    return next_history(history, not group.is_as_before or content != group.known[0].last)

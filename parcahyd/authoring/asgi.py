@@ -13,8 +13,18 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, error_answer, read_answer, table_answer
-from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, Asked, LiveTables
+from parcahyd.authoring.live_tables import (
+    CACHE_BYTES,
+    MAX_PAGE,
+    REQUEST_HEADERS,
+    Asked,
+    LiveTables,
+    PageAnswer,
+    TableAnswer,
+    error_answer,
+    read_answer,
+    table_answer,
+)
 
 __all__ = ["TablesMiddleware"]
 

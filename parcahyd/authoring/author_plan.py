@@ -9,7 +9,7 @@ import msgspec
 
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH
 from parcahyd.augment.site_offer import Declaration, declarations_in, write_declaration
-from parcahyd.authoring.whole_files import read_or_none
+from parcahyd.authoring.atomic_files import read_or_none
 from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical, split
 

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from parcahyd.augment.refusal import Refusal
-from parcahyd.authoring.author_plan import AuthorPlan, declared, is_declared, robots_file
-from parcahyd.authoring.manifest import Manifest, PageEntry, read_manifest, write_manifest
+from parcahyd.augment.site_offer import write_declaration
+from parcahyd.authoring.atomic_files import digest_of, read_or_none, remove, write_atomically
+from parcahyd.authoring.author_plan import AuthorPlan, declared, is_declared, make_plan, robots_file
 from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
 from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages, for_all_pages
-from parcahyd.authoring.whole_files import digest_of, read_or_none, remove, write_whole
 
-__all__ = ["BuildReport", "build"]
+__all__ = [
+    "BUNDLE",
+    "DECLARATIONS",
+    "MANIFEST",
+    "BuildReport",
+    "Manifest",
+    "PageEntry",
+    "augment_folder",
+    "build",
+    "page_element",
+    "read_manifest",
+    "write_manifest",
+]
 
 
 class BuildReport(NamedTuple):
@@ -87,7 +103,7 @@ def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None
         if read_or_none(file) != table:
             written.append(path)
             if not dry_run:
-                write_whole(file, table)
+                write_atomically(file, table)
     files = {path: (len(table), digest_of(table)) for path, table in tables.files.items()}
     entry = PageEntry(digest, files, tuple(tables.errors))
     return _Done(page.path, len(document), entry, written, tables.files if dry_run else {})
@@ -145,7 +161,7 @@ def _write_bundle(
     if read_or_none(file) != bundle:
         written.append(plan.bundle)
         if not dry_run:
-            write_whole(file, bundle)
+            write_atomically(file, bundle)
     return digest_of(bundle)
 
 
@@ -154,4 +170,91 @@ def _declare(plan: AuthorPlan, written: list[str], dry_run: bool) -> None:
         return
     written.append("robots.txt")
     if not dry_run:
-        write_whole(robots_file(plan), declared(plan, read_or_none(robots_file(plan)) or b""))
+        write_atomically(robots_file(plan), declared(plan, read_or_none(robots_file(plan)) or b""))
+
+
+# --- What the last build wrote, so that the next one writes only what has changed and removes only what is its own ------
+# Tested by tests/authoring/test_build.py.
+
+
+MANIFEST = ".augment.json"
+"""Its name in the folder; servers need not serve it."""
+_MAKE = 2
+"""Raised when the same page would get other tables: everything is then written anew."""
+
+
+class PageEntry(msgspec.Struct, frozen=True):
+    """A page as it was."""
+
+    sha256: str
+    files: dict[str, tuple[int, str]]
+    """By path: length and SHA-256 of what was written."""
+    errors: tuple[PageError, ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """A build as it was."""
+
+    make: int
+    declaration: str
+    pages: dict[str, PageEntry] = {}
+    bundle: str = ""
+    """SHA-256 of the bundle, or empty."""
+    bundle_name: str = ""
+
+
+def read_manifest(plan: AuthorPlan) -> Manifest:
+    """The manifest of the last build with the same plan; an empty one where there is none, or where it cannot be read."""
+    empty = Manifest(_MAKE, plan.robots_line)
+    data = read_or_none(os.path.join(plan.folder, MANIFEST))
+    try:
+        found = msgspec.convert(json.loads(data or b""), Manifest)
+    except (ValueError, RecursionError, msgspec.ValidationError):
+        return empty
+    return found if found.make == _MAKE else msgspec.structs.replace(empty, pages=_without_hashes(found))
+
+
+def write_manifest(plan: AuthorPlan, pages: dict[str, PageEntry], bundle: str) -> None:
+    manifest = Manifest(_MAKE, plan.robots_line, pages, bundle, plan.bundle if bundle else "")
+    # Names of files need not be UTF-8, which msgspec's own encoder insists on.
+    write_atomically(os.path.join(plan.folder, MANIFEST), json.dumps(msgspec.to_builtins(manifest)).encode())
+
+
+def _without_hashes(found: Manifest) -> dict[str, PageEntry]:
+    """Pages of another make are made anew; which files were written stays known."""
+    return {path: msgspec.structs.replace(entry, sha256="") for path, entry in found.pages.items()}
+
+
+# --- What the plug-ins of site generators share: tables for the folder that was built, and a word on each page of where they
+# are.
+# robots.txt speaks for a whole site, and is written where the folder is one. A site below a path (`/project/`) has none of its
+# own: there, a file of declarations is written into the folder and each page names it, which binds the pages below it.
+
+
+DECLARATIONS = "augment.txt"
+BUNDLE = "site.TOL"
+_ANYWHERE = "http://localhost/"
+
+
+def augment_folder(folder: str | os.PathLike[str], base_url: str, *, form: str = "stem", bundle: str = BUNDLE) -> BuildReport:
+    """Writes what belongs to the pages of a folder that was just built; without a base URL, the folder is a whole site."""
+    plan = make_plan(Path(folder), base_url or _ANYWHERE, form=form, bundle=bundle)
+    report = build(plan)
+    if not plan.is_whole_site:
+        _declare_in_folder(plan, report)
+    return report
+
+
+def page_element(page: str, base_url: str) -> str:
+    """The element for the head of a page (path in the folder, or URL relative to it); empty where robots.txt says it all."""
+    if make_plan(Path(), base_url or _ANYWHERE).is_whole_site:
+        return ""
+    return f'<link rel="augment" href="{"../" * page.count("/")}{DECLARATIONS}">'
+
+
+def _declare_in_folder(plan: AuthorPlan, report: BuildReport) -> None:
+    file = os.path.join(plan.folder, DECLARATIONS)
+    text = f"Augment: {write_declaration(plan.declaration)}\n".encode()
+    if read_or_none(file) != text:
+        write_atomically(file, text)
+        report.written.append(DECLARATIONS)

@@ -15,10 +15,10 @@ from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.skeleton import first_visit
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import read_tvi
+from parcahyd.authoring.atomic_files import read_or_none
 from parcahyd.authoring.author_plan import AuthorPlan, is_declared
 from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
 from parcahyd.authoring.site_folder import Page, find_pages, find_sidecars, for_all_pages
-from parcahyd.authoring.whole_files import read_or_none
 
 __all__ = ["check"]
 

@@ -17,7 +17,7 @@ from mkdocs.config.base import Config
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 
-from parcahyd.authoring.generated_site import BUNDLE, augment_folder, page_element
+from parcahyd.authoring.build import BUNDLE, augment_folder, page_element
 from parcahyd.core.errors import UserError
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from parcahyd.augment.of_document import describe, tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import write_tol
+from parcahyd.authoring.atomic_files import read_or_none
 from parcahyd.authoring.author_plan import AuthorPlan
 from parcahyd.authoring.site_folder import Page, reference_to
-from parcahyd.authoring.whole_files import read_or_none
 
 __all__ = [
     "PageError",

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.markers import find_regions
+from parcahyd.authoring.atomic_files import read_or_none
 from parcahyd.authoring.author_plan import AuthorPlan
-from parcahyd.authoring.whole_files import read_or_none
 from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from parcahyd.authoring.generated_site import BUNDLE, augment_folder, page_element
+from parcahyd.authoring.build import BUNDLE, augment_folder, page_element
 from parcahyd.core.errors import UserError
 
 if TYPE_CHECKING:

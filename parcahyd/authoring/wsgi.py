@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.augment.sidecars import INDEX
-from parcahyd.authoring.live_answers import REQUEST_HEADERS, PageAnswer, TableAnswer, error_answer, read_answer, table_answer
-from parcahyd.authoring.live_tables import CACHE_BYTES, MAX_PAGE, LiveTables
+from parcahyd.authoring.live_tables import (
+    CACHE_BYTES,
+    MAX_PAGE,
+    REQUEST_HEADERS,
+    LiveTables,
+    PageAnswer,
+    TableAnswer,
+    error_answer,
+    read_answer,
+    table_answer,
+)
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment

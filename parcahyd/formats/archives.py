@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from parcahyd.core.documents import Member, Skipped
-from parcahyd.formats.tar_reading import Found, is_tar, tar_members
 from parcahyd.formats.unpacking import Budget, Source, source_of, unzipped
 from parcahyd.rules.media_types.containers import entries
 from parcahyd.rules.media_types.media_type import ZIP
@@ -20,7 +19,11 @@ from parcahyd.rules.urls.canonical_url import clean_name
 if TYPE_CHECKING:
     from parcahyd.config.schema import WorkConf
 
-__all__ = ["ArchiveExpander"]
+__all__ = [
+    "ArchiveExpander",
+    "is_tar",
+    "tar_members",
+]
 
 _ENDINGS = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg", ".gz": "", ".bz2": "", ".xz": ""}
 _NAMED, _WITH_EXTRA = 0x08, 0x04
@@ -103,3 +106,114 @@ def _own_name(body: bytes, url: str) -> str:
         if name.lower().endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)] + instead
     return name or "content"
+
+
+# --- The members of a TAR archive, one after the other, from a stream (POSIX.1-2017, pax; with GNU's long names) --------
+# `tarfile` reads the headers of an archive with expressions that take quadratic time on made-up ones in some versions that we
+# support, and holds whatever a header claims in memory. This knows what an archive on the Web has: files, long names.
+
+
+_BLOCK = 512
+_LONGEST_HEADER = 64 * 1024
+_FILES = (b"0", b"\0", b"7")
+_WITHOUT_CONTENT = (b"1", b"2", b"3", b"4", b"6")
+_FOLDER = b"5"
+_ABOUT_THE_NEXT = (b"x", b"L")
+_IGNORED = (b"g", b"K", b"X")
+
+Found = tuple[str, bytes, str]
+"""Raw name, content, reason to skip it."""
+
+
+def is_tar(start: bytes) -> bool:
+    return len(start) >= _BLOCK and start[257:262] == b"ustar"
+
+
+def tar_members(source: Source, most: int) -> Iterator[Found | None]:
+    """The members; None for what is none, such as a folder. A damaged header ends it, with a nameless reason."""
+    about: dict[str, str] = {}
+    while len(head := source.read(_BLOCK)) == _BLOCK and head.strip(b"\0"):
+        size = _number(head[124:136])
+        if not _is_sound(head) or size < 0:
+            yield "", b"", Skipped.DAMAGED
+            return
+        kind = head[156:157]
+        if kind in _ABOUT_THE_NEXT and size <= _LONGEST_HEADER:
+            about |= _header(kind, _content(source, size))
+            yield None
+            continue
+        if kind == _FOLDER or kind in _IGNORED or kind in _ABOUT_THE_NEXT:
+            source.skip(_padded(size))
+            yield None
+        elif kind in _FILES:
+            yield _file(source, about.get("path") or _name(head), _size(about, size), most)
+        else:
+            source.skip(0 if kind in _WITHOUT_CONTENT else _padded(size))
+            yield about.get("path") or _name(head), b"", Skipped.NOT_A_FILE
+        about = {}
+    if source.trouble:
+        yield "", b"", source.trouble
+
+
+def _file(source: Source, name: str, size: int, most: int) -> Found:
+    if size > most:
+        source.skip(_padded(size))
+        return name, b"", Skipped.SIZE
+    content = _content(source, size)
+    return (name, content, "") if len(content) == size else (name, b"", source.trouble or Skipped.DAMAGED)
+
+
+def _content(source: Source, size: int) -> bytes:
+    content = source.read(size)
+    source.skip(_padded(size) - size)
+    return content
+
+
+def _padded(size: int) -> int:
+    return size + -size % _BLOCK
+
+
+def _is_sound(head: bytes) -> bool:
+    """The checksum counts its own field as spaces."""
+    return _number(head[148:156]) == sum(head) - sum(head[148:156]) + 8 * 0x20
+
+
+def _number(field: bytes) -> int:
+    """Octal digits, or (GNU) a big-endian number behind a first bit; -1 for anything else."""
+    if field[0] & 0x80:
+        return int.from_bytes(bytes((field[0] & 0x7F,)) + field[1:], "big") if field[0] == 0x80 else -1
+    digits = field.partition(b"\0")[0].strip()
+    if not digits:
+        return 0
+    return int(digits, 8) if digits.isdigit() and not digits.strip(b"01234567") else -1
+
+
+def _name(head: bytes) -> str:
+    name = head[:100].partition(b"\0")[0]
+    if head[257:263] == b"ustar\0" and head[345]:
+        name = head[345:500].partition(b"\0")[0] + b"/" + name
+    return name.decode("utf-8", "replace")
+
+
+def _header(kind: bytes, content: bytes) -> dict[str, str]:
+    """What an extended header says about the member that follows."""
+    if kind == b"L":
+        return {"path": content.partition(b"\0")[0].decode("utf-8", "replace")}
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(content):
+        digits = content[at : at + 8].partition(b" ")[0]
+        length = int(digits) if digits.isdigit() else 0
+        if length < 5:
+            break
+        key, _, value = content[at + len(digits) + 1 : at + length - 1].partition(b"=")
+        if key in (b"path", b"size"):
+            found[key.decode()] = value.decode("utf-8", "replace")
+        at += length
+    return found
+
+
+def _size(about: dict[str, str], size: int) -> int:
+    """An extended header's size counts more."""
+    told = about.get("size", "")
+    return int(told) if told.isascii() and told.isdigit() and len(told) < 20 else size

@@ -1,14 +1,13 @@
-"""For authors of plugins: in-memory twins of the ports, and a conformance check for each kind of plugin.
+"""For authors of plugins: in-memory stand-ins for the ports, and a conformance check for each kind of plugin.
 
-`check_resolver`, `check_downloader`, `check_recognizer`, `check_summarizer` and `check_expander` try a plugin out (a downloader
+`check_resolver`, `check_downloader`, `check_recognizer`, `check_summarizer` and `check_expander` check a plugin (a downloader
 against a real server on loopback) and raise AssertionError with a sentence that says what is broken. The built-in plugins
 pass the same checks.
 """
 
-from parcahyd.testing.document_checks import check_expander, check_recognizer, check_summarizer
+from parcahyd.testing.checks import check_expander, check_recognizer, check_resolver, check_summarizer
 from parcahyd.testing.downloader_checks import check_downloader
 from parcahyd.testing.fakes import FakeClock, FakeDownloader, FakeResolver
-from parcahyd.testing.resolver_checks import check_resolver
 
 __all__ = [
     "FakeClock",

@@ -1,4 +1,4 @@
-"""In-memory twins of the ports."""
+"""In-memory stand-ins for the ports: a clock, a resolver and a downloader for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Done = Callable[[DownloadResult], None]
 
 
 class FakeClock:
-    """A clock that stands still until it is told to advance."""
+    """A clock that moves only when `advance` is called."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._start = now
@@ -33,7 +33,7 @@ class FakeClock:
 class FakeResolver:
     """Resolves from a table; a host may have a Reason instead of addresses, and one that is missing has DNS_NO_NAME.
 
-    `asked` lists the hosts in the order of the questions.
+    `asked` lists the hosts in the order of the calls.
     """
 
     def __init__(self, table: Mapping[str, Sequence[str] | Reason], ttl: float = 3600.0) -> None:
@@ -56,8 +56,8 @@ class FakeResolver:
 class FakeDownloader:
     """Answers from a table of URLs: bytes stand for a 200 with that body, and a URL that is missing gets 404.
 
-    Answers are handed to `later`, such as `loop.call_soon`; without it they wait for `deliver`. `requests` lists what was
-    started. An answer's peer, where it names none, is the pinned address.
+    Deliveries are scheduled with `later`, such as `loop.call_soon`; without it they wait for `deliver`. `requests` lists the
+    requests that were started. An answer without a peer gets the pinned address as its peer.
     """
 
     def __init__(

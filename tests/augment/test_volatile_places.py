@@ -19,7 +19,7 @@ from parcahyd.augment.volatile_places import (
     WINDOW,
     Learned,
     Place,
-    Visit,
+    UnchangedVisit,
     learn,
     read_learned,
     skeleton_hash,
@@ -46,7 +46,7 @@ def test_a_page_that_turns_its_clock_is_the_same() -> None:
     assert parted.skeleton == _page("")
     assert parted.regions == (Region("1", _page("").index(b" now"), b"12:35"),)
     assert _same_skeleton(parted, split(_page("23:59:59"), LEARNED))
-    assert isinstance(visited(LEARNED, HASH, _page("23:59:59")), Visit)
+    assert isinstance(visited(LEARNED, HASH, _page("23:59:59")), UnchangedVisit)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,9 @@ def test_least_changes() -> None:
 def test_without_places_a_version_is_its_skeleton() -> None:
     page = _page("12:35")
     assert split(page, NOTHING_LEARNED) == Parted(page)
-    assert visited(NOTHING_LEARNED, skeleton_hash(page, NOTHING_LEARNED), page) == Visit(Learned((), 1), sha256(page).digest())
+    assert visited(NOTHING_LEARNED, skeleton_hash(page, NOTHING_LEARNED), page) == UnchangedVisit(
+        Learned((), 1), sha256(page).digest()
+    )
 
 
 def test_through_the_database() -> None:

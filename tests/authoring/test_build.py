@@ -10,14 +10,14 @@ import pytest
 
 from parcahyd.augment.bundle import read_bundle
 from parcahyd.augment.sidecars import resolve
+from parcahyd.augment.site_offer import bound, declarations_in
 from parcahyd.augment.skeleton import Parted, first_visit, refreshed
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
+from parcahyd.authoring.atomic_files import write_atomically
 from parcahyd.authoring.author_plan import make_plan
-from parcahyd.authoring.build import build
+from parcahyd.authoring.build import MANIFEST, augment_folder, build, page_element
 from parcahyd.authoring.check import check
-from parcahyd.authoring.manifest import MANIFEST
-from parcahyd.authoring.whole_files import write_whole
 from parcahyd.core.errors import UserError
 from tests.authoring.conftest import PAGES, files_of
 from tests.support.privileges import command_without_privileges
@@ -290,7 +290,7 @@ def test_a_folder_in_the_place_of_a_file_is_the_users_mistake(name: str, site: P
 
 def test_nothing_is_left_of_a_file_that_could_not_be_written(site: Path) -> None:
     with pytest.raises(UserError, match="cannot be written: "):
-        write_whole(str(site / "sub"), b"")
+        write_atomically(str(site / "sub"), b"")
     assert not list(site.glob(".augment.*.new"))
 
 
@@ -302,3 +302,29 @@ def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(site: Path)
         (site / "sub").chmod(0o755)
     assert built.code == 2
     assert "sub cannot be read: Permission denied" in built.err
+
+
+def test_a_whole_site_is_declared_in_its_robots_file(site: Path) -> None:
+    report = augment_folder(site, "https://a.example/")
+    assert "robots.txt" in report.written
+    assert not (site / "augment.txt").exists()
+    assert page_element("sub/index.html", "https://a.example/") == ""
+
+
+def test_a_site_below_a_path_is_declared_by_a_file_that_its_pages_name(site: Path) -> None:
+    url = "https://a.example/project/"
+    report = augment_folder(site, url)
+    assert "augment.txt" in report.written
+    assert not (site / "robots.txt").exists()
+    (declaration,) = declarations_in((site / "augment.txt").read_bytes())
+    held = bound(declaration, f"{url}augment.txt")
+    assert held is not None
+    assert held.tol_of(f"{url}sub/") == f"{url}sub/index.TOL"
+    assert held.bundle_of("https://a.example") == f"{url}site.TOL"
+    assert check(make_plan(site, url)) == []
+    assert augment_folder(site, url).written == []
+
+
+@pytest.mark.parametrize(("page", "href"), [("index.html", ""), ("", ""), ("sub/index.html", "../"), ("a/b/", "../../")])
+def test_a_page_names_the_file_from_where_it_is(page: str, href: str) -> None:
+    assert page_element(page, "https://a.example/p") == f'<link rel="augment" href="{href}augment.txt">'

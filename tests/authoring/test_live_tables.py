@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.authoring.live_answers import read_answer
-from parcahyd.authoring.live_tables import LiveTables, TableCache, TablePair
+from parcahyd.authoring.live_tables import LiveTables, TableCache, TablePair, read_answer
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3000))), st.integers(0, 8000))

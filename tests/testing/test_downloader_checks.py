@@ -67,7 +67,7 @@ class _FollowsRedirects(CurlDownloader):
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
         def follow(result: DownloadResult) -> None:
             if result.status == 302:
-                url = request.url.replace("/turn", result.header("location"))
+                url = request.url.replace("/redirect", result.header("location"))
                 self.start(DownloadRequest(url, request.address, request.port, request.headers, request.max_bytes), done)
             else:
                 done(result)

@@ -1,4 +1,4 @@
-"""The in-memory twins of the ports do what they are told."""
+"""The fakes of the ports answer as they are set up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from parcahyd.testing import FakeClock, FakeDownloader
 _REQUEST = DownloadRequest("http://a.test/", "192.0.2.1", 80, (), 1000)
 
 
-def test_the_fake_clock_moves_when_it_is_told_to() -> None:
+def test_the_fake_clock_moves_when_it_is_advanced() -> None:
     clock: Clock = FakeClock(100.0)
     assert (clock.now(), clock.monotonic()) == (100.0, 0.0)
     assert isinstance(clock, FakeClock)
@@ -18,7 +18,7 @@ def test_the_fake_clock_moves_when_it_is_told_to() -> None:
     assert (clock.now(), clock.monotonic()) == (102.5, 2.5)
 
 
-def test_the_fake_downloader_answers_when_it_is_told_to() -> None:
+def test_the_fake_downloader_answers_on_delivery() -> None:
     downloader = FakeDownloader({"http://a.test/": b"page", "http://b.test/": DownloadResult(failure=DownloadFailure.RESET)})
     results: list[DownloadResult] = []
     for url in ("http://a.test/", "http://b.test/", "http://c.test/"):

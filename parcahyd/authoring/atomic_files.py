@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from parcahyd.core.errors import UserError
 
-__all__ = ["digest_of", "read_or_none", "remove", "write_whole"]
+__all__ = ["digest_of", "read_or_none", "remove", "write_atomically"]
 
 _MACHINE_FAILURES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 """Failures of the machine: another name or folder would not help."""
@@ -31,7 +31,7 @@ def read_or_none(file: str) -> bytes | None:
         raise UserError(f"{file} cannot be read: {failure.strerror}", "make it a file that can be, or remove it") from failure
 
 
-def write_whole(file: str, data: bytes) -> None:
+def write_atomically(file: str, data: bytes) -> None:
     """Puts the bytes under the name in one step."""
     beside = os.path.join(os.path.dirname(file), f".augment.{os.getpid()}.new")
     try:

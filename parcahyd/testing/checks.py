@@ -1,10 +1,12 @@
-"""Whether what reads documents keeps its contract: recognizers, summarizers, expanders."""
+"""Checks whether a plugin keeps the contract of its port: resolvers, recognizers, summarizers and expanders."""
 
 from __future__ import annotations
 
+import ipaddress
 import random
 import re
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import (
@@ -20,11 +22,63 @@ from parcahyd.core.documents import (
     Summarizer,
     Summary,
 )
+from parcahyd.core.errors import ResolutionFailure
+from parcahyd.core.ports import Resolution, Resolver
 from parcahyd.hookspecs import ExpanderFactory
 from parcahyd.rules.urls.canonical_url import canonical, clean_name
-from parcahyd.testing.contract import expect
 
-__all__ = ["check_expander", "check_recognizer", "check_summarizer"]
+__all__ = [
+    "check_expander",
+    "check_recognizer",
+    "check_resolver",
+    "check_summarizer",
+    "expect",
+]
+
+
+def expect(holds: bool, contract: str) -> None:
+    """Raises AssertionError where the contract does not hold; `contract` is a sentence that says what must hold."""
+    if not holds:
+        raise AssertionError(f"broken: {contract}")
+
+
+# --- Resolvers ------------------------------------------------------------------------------
+
+
+def check_resolver(resolver: Resolver, known: Mapping[str, Collection[str]], unknown: str) -> None:
+    """Check a resolver with hosts whose addresses are `known` and with one host that is `unknown` to it."""
+    expect(isinstance(resolver, Resolver), "a resolver has the methods resolve and close")
+    for host, addresses in known.items():
+        resolution = resolver.resolve(host)
+        expect(isinstance(resolution, Resolution), f"resolve({host!r}) returns a Resolution, not {type(resolution).__name__}")
+        expect(isinstance(resolution.addresses, tuple), f"resolve({host!r}) gives the addresses as a tuple")
+        expect(
+            set(resolution.addresses) == set(addresses),
+            f"resolve({host!r}) gives {sorted(addresses)}, not {sorted(resolution.addresses)}",
+        )
+        families = [ipaddress.ip_address(address).version for address in resolution.addresses]
+        expect(families == sorted(families), f"resolve({host!r}) gives IPv4 addresses before IPv6")
+        expect(resolution.ttl >= 0, f"resolve({host!r}) gives a TTL that is not negative")
+    with ThreadPoolExecutor(8) as threads:
+        for host, addresses in known.items():
+            answers = list(threads.map(resolver.resolve, [host] * 32))
+            expect(
+                all(set(answer.addresses) == set(addresses) for answer in answers),
+                f"resolve({host!r}) gives the same addresses to many threads at once",
+            )
+    try:
+        nothing = resolver.resolve(unknown)
+    except ResolutionFailure as failure:
+        expect(failure.reason.word.startswith("dns-"), f"resolve({unknown!r}) fails with a DNS reason, not {failure.reason}")
+    except Exception as error:
+        raise AssertionError(f"resolve({unknown!r}) raises ResolutionFailure, not {type(error).__name__}") from error
+    else:
+        expect(False, f"resolve({unknown!r}) raises ResolutionFailure and does not return {nothing}")
+    resolver.close()
+
+
+# --- Recognizers, summarizers and expanders -----------------------------------------------------------------------------
+
 
 _URL = "http://conformance.invalid/folder/document"
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+").fullmatch
@@ -32,33 +86,33 @@ _CLAIM = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:[a-z0-9!#$&^_.+-]+|\*)|\+[a-z0-9.-]+
 
 
 def check_recognizer(recognizer: Recognizer, samples: Mapping[str, bytes]) -> None:
-    """Try a recognizer out on documents by the media type that it should tell, and on damaged ones."""
+    """Check a recognizer with documents by the media type that it should return, and with damaged copies of them."""
     expect(isinstance(recognizer, Recognizer), "a recognizer has the method recognize")
     for expected, body in samples.items():
-        told = recognizer.recognize("", body, "application/octet-stream")
-        expect(told == expected, f"recognize tells {expected}, not {told}")
-        for spoilt in _spoilt(body):
-            answer = recognizer.recognize("text/plain; charset=x", spoilt, "text/plain")
+        answer = recognizer.recognize("", body, "application/octet-stream")
+        expect(answer == expected, f"recognize tells {expected}, not {answer}")
+        for damaged in _damaged(body):
+            again = recognizer.recognize("text/plain; charset=x", damaged, "text/plain")
             expect(
-                answer is None or (isinstance(answer, str) and _MEDIA_TYPE(answer) is not None),
-                f"recognize gives a media type in lower case or None for a damaged {expected}, not {answer!r}",
+                again is None or (isinstance(again, str) and _MEDIA_TYPE(again) is not None),
+                f"recognize gives a media type in lower case or None for a damaged {expected}, not {again!r}",
             )
 
 
 def check_summarizer(summarizer: Summarizer, samples: Mapping[str, bytes]) -> None:
-    """Try a summarizer out on documents by media type, of each of which it should make a summary, and on damaged ones."""
+    """Check a summarizer with documents by media type, each of which it should summarize, and with damaged copies of them."""
     expect(isinstance(summarizer, Summarizer), "a summarizer has media_types and the method summarize")
     _check_claims(summarizer.media_types)
     for media_type, body in samples.items():
         summary = summarizer.summarize(body, media_type, "utf-8", _URL)
         expect(isinstance(summary, Summary), f"summarize makes a Summary of a {media_type}, not {type(summary).__name__}")
         _check_summary(summary, media_type)
-        for spoilt in _spoilt(body):
-            _check_summary(summarizer.summarize(spoilt, media_type, "", _URL), f"damaged {media_type}")
+        for damaged in _damaged(body):
+            _check_summary(summarizer.summarize(damaged, media_type, "", _URL), f"damaged {media_type}")
 
 
 def check_expander(factory: ExpanderFactory, samples: Mapping[str, bytes], names: Collection[str]) -> None:
-    """Try an expander out on archives by media type, each with files of these (three or more) names, and on damaged ones."""
+    """Check an expander with archives by media type, each with files of these (three or more) names, and damaged copies."""
     expander = factory(WorkConf())
     expect(isinstance(expander, Expander), "an expander has media_types and the method expand")
     _check_claims(expander.media_types)
@@ -73,8 +127,8 @@ def check_expander(factory: ExpanderFactory, samples: Mapping[str, bytes], names
         for conf in (WorkConf(ExpandBytes=max(1, total - 1)), WorkConf(MaxBytes=max(1, max(len(m.body) for m in members) - 1))):
             size = sum(len(member.body) for member in factory(conf).expand(body, media_type, _URL))
             expect(size < total, f"a {media_type} is unpacked only as far as ExpandBytes and MaxBytes allow")
-        for spoilt in _spoilt(body):
-            _check_members(list(expander.expand(spoilt, media_type, _URL)), f"damaged {media_type}")
+        for damaged in _damaged(body):
+            _check_members(list(expander.expand(damaged, media_type, _URL)), f"damaged {media_type}")
 
 
 def _check_claims(media_types: object) -> None:
@@ -109,8 +163,8 @@ def _check_members(members: list[Member], what: str) -> None:
     expect(not any(m.body for m in members if m.skipped), f"a member of a {what} that is skipped has no body")
 
 
-def _spoilt(body: bytes) -> Iterator[bytes]:
-    """The same document cut and with wrong bytes, the same way every time."""
+def _damaged(body: bytes) -> Iterator[bytes]:
+    """Copies of a document that are cut or have wrong bytes, the same ones on every call."""
     chance = random.Random(len(body))
     yield b""
     for _ in range(20):
