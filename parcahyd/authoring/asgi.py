@@ -2,8 +2,8 @@
 
     app = TablesMiddleware(app)
 
-It answers `X.TOL` and `X.TVI` by asking the application for X, without cookies and credentials, and adds the
-`Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
+It answers `X.TOL` and `X.TVI` by calling the application for X, without cookies and credentials, and adds the
+`Link` header to pages. Where no table can be made, the application answers the request, mostly with 404.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from parcahyd.authoring.live_tables import (
     CACHE_BYTES,
     MAX_PAGE,
     REQUEST_HEADERS,
-    Asked,
     LiveTables,
     PageAnswer,
     TableAnswer,
+    TableRequest,
     error_answer,
     read_answer,
     table_answer,
@@ -34,14 +34,14 @@ _Send = Callable[[_Message], Awaitable[None]]
 _Application = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 _SCOPE = ("type", "asgi", "http_version", "scheme", "root_path", "client", "server", "app", "state")
-"""What of a request's scope the application sees when it is asked for a page; what outer middlewares found out about the
-visitor is not among it, nor are extensions. `app` and `state` are Starlette's."""
+"""The keys of a request's scope that are passed to the application when it is called for a page. What outer middlewares added
+about the visitor is left out, and so are extensions. `app` and `state` are Starlette's."""
 
 
 class TablesMiddleware:
     """An application with tables.
 
-    `scope` is the path below which pages have tables; `form` says how these are called: `path` (`page.html.TOL`, and
+    `scope` is the path below which pages have tables; `form` says how these are named: `path` (`page.html.TOL`, and
     `/page.TOL` for `/page`) or `stem` (`page.TOL` for `page.html`).
     """
 
@@ -60,7 +60,7 @@ class TablesMiddleware:
 
     @property
     def robots_line(self) -> str:
-        """The line for robots.txt that tells crawlers of the tables before they have seen a page."""
+        """The line for robots.txt that declares the tables to crawlers before they fetch a page."""
         return self._tables.robots_line
 
     async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
@@ -68,37 +68,37 @@ class TablesMiddleware:
             await self._app(scope, receive, send)
             return
         path = _raw_path(scope)
-        asked = self._tables.asked(path)
-        if asked is None:
-            await self._app(scope, receive, _Linking(self._tables, path, send).send)
+        request = self._tables.table_request(path)
+        if request is None:
+            await self._app(scope, receive, _LinkHeader(self._tables, path, send).send)
         elif _has_body(scope):
             await self._app(scope, receive, send)
         else:
-            await self._answer(asked, scope, receive, send)
+            await self._answer(request, scope, receive, send)
 
-    async def _answer(self, asked: Asked, scope: _Message, receive: _Receive, send: _Send) -> None:
-        watched = _Watched(receive)
-        for path in asked.pages:
-            collecting = _Collecting(self._tables.max_page)
-            await collecting.run(self._app, _page_scope(scope, path), watched.for_page())
-            page, document = collecting.page, bytes(collecting.body)
-            table = self._tables.table(asked.kind, path, page, document) if page is not None and collecting.is_whole else None
-            if collecting.failure is not None:
-                await _send_answer(send, collecting.failure)
+    async def _answer(self, request: TableRequest, scope: _Message, receive: _Receive, send: _Send) -> None:
+        client = _ClientMessages(receive)
+        for path in request.pages:
+            collector = _PageCollector(self._tables.max_page)
+            await collector.run(self._app, _page_scope(scope, path), client.for_page())
+            page, document = collector.page, bytes(collector.body)
+            table = self._tables.table(request.kind, path, page, document) if page is not None and collector.is_whole else None
+            if collector.failure is not None:
+                await _send_answer(send, collector.failure)
                 return
             if page is not None and table is not None:
                 condition = ", ".join([value for name, value in _headers(scope) if name == "if-none-match"])
-                await _send_answer(send, table_answer(asked.kind, table, page, condition, is_head=scope["method"] == "HEAD"))
+                await _send_answer(send, table_answer(request.kind, table, page, condition, is_head=scope["method"] == "HEAD"))
                 return
-        await self._app(scope, watched.receive, send)
+        await self._app(scope, client.receive, send)
 
 
-class _Enough(OSError):
-    """What an application receives that goes on sending what is not needed: as if the visitor had gone."""
+class _NotNeeded(OSError):
+    """Raised into an application that sends a body that is not needed, as if the client had disconnected."""
 
 
-class _Collecting:
-    """The answer of the application for a page."""
+class _PageCollector:
+    """Collects the application's response for a page."""
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
@@ -112,7 +112,7 @@ class _Collecting:
         try:
             await app(scope, receive, self._send)
         except Exception:
-            # A framework may have wrapped what we raised, so it is known by our own note.
+            # A framework may have wrapped `_NotNeeded` in another exception, so a flag is checked instead.
             if not self._is_cut:
                 raise
 
@@ -130,18 +130,18 @@ class _Collecting:
                 self.is_whole = not more
             elif more:
                 self._is_cut = True
-                raise _Enough
+                raise _NotNeeded
 
 
-class _Watched:
-    """The visitor's side while pages are asked for. What comes from there is kept for the answer that is sent in the end."""
+class _ClientMessages:
+    """Receives the client's messages while the application is called for pages, and keeps them for the final response."""
 
     def __init__(self, receive: _Receive) -> None:
         self._receive = receive
         self._kept: list[_Message] = []
 
     def for_page(self) -> _Receive:
-        """A request without a body; after it, nothing is heard but that the visitor has gone."""
+        """Receives a request without a body, and after it only that the client disconnected."""
         is_first = True
 
         async def receive() -> _Message:
@@ -162,8 +162,8 @@ class _Watched:
         return self._kept.pop(0) if self._kept else await self._receive()
 
 
-class _Linking:
-    """Puts the `Link` header on a page: the start of its answer waits for the first part of its body; others do not wait."""
+class _LinkHeader:
+    """Adds the `Link` header to a page. The start of its response waits for the first part of its body."""
 
     def __init__(self, tables: LiveTables, path: str, send: _Send) -> None:
         self._tables = tables
@@ -195,7 +195,7 @@ def _headers(message: _Message) -> list[tuple[str, str]]:
 
 
 def _raw_path(scope: _Message) -> str:
-    """The path as it was asked for; made anew where a server does not tell, or tells of another."""
+    """The path as it was requested; quoted again where the server gives no raw path, or one that does not match."""
     raw = (scope.get("raw_path") or b"").decode("latin-1")
     return raw if raw and unquote(raw) == scope["path"] else quote(scope["path"], safe="/!$&'()*+,;=:@~")
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all.
+"""Reads and writes files; a file is written completely or not at all.
 
 Tested in tests/authoring/test_build.py.
 """
@@ -15,7 +15,7 @@ from parcahyd.core.errors import UserError
 __all__ = ["digest_of", "read_or_none", "remove", "write_atomically"]
 
 _MACHINE_FAILURES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
-"""Failures of the machine: another name or folder would not help."""
+"""Failures of the machine, which the user cannot correct with another name or folder."""
 
 
 def read_or_none(file: str) -> bytes | None:
@@ -32,7 +32,7 @@ def read_or_none(file: str) -> bytes | None:
 
 
 def write_atomically(file: str, data: bytes) -> None:
-    """Puts the bytes under the name in one step."""
+    """Replaces the file with these bytes in one step."""
     beside = os.path.join(os.path.dirname(file), f".augment.{os.getpid()}.new")
     try:
         try:

@@ -1,4 +1,4 @@
-"""What the author wants: which folder is served where, how tables are called, and the line of robots.txt for them."""
+"""The author's choices: which folder is served where, how tables are named, and the line of robots.txt for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class AuthorPlan(msgspec.Struct, frozen=True):
-    """A site folder, and what is said about it."""
+    """A site folder, its URL, and what robots.txt declares about it."""
 
     folder: str
     base_url: str
@@ -34,7 +34,7 @@ class AuthorPlan(msgspec.Struct, frozen=True):
 
     @property
     def robots_line(self) -> str:
-        """The line for robots.txt: a comment, kind to checkers that dislike unknown lines."""
+        """The line for robots.txt: a comment, because some checkers reject unknown lines."""
         return f"# Augment: {write_declaration(self.declaration)}"
 
     @property
@@ -44,7 +44,7 @@ class AuthorPlan(msgspec.Struct, frozen=True):
 
 
 def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = "stem", bundle: str = "site.TOL") -> AuthorPlan:
-    """A plan that can be followed; what cannot is a UserError."""
+    """A valid plan; invalid choices are a UserError."""
     url = canonical(base_url)
     if url is None or not url.startswith(("http://", "https://")) or "?" in url:
         raise UserError(f"{base_url!r} is not the URL of a folder", "give one like https://www.example.org/docs/")
@@ -65,13 +65,15 @@ def robots_file(plan: AuthorPlan) -> str:
 
 
 def is_declared(plan: AuthorPlan) -> bool:
-    """Whether robots.txt says what the plan says, and says it for its scope first."""
-    said = [found for found in declarations_in(read_or_none(robots_file(plan)) or b"") if found.scope == plan.declaration.scope]
-    return said[:1] == [plan.declaration]
+    """Whether the first declaration of robots.txt for the plan's scope is the plan's."""
+    same_scope = [
+        found for found in declarations_in(read_or_none(robots_file(plan)) or b"") if found.scope == plan.declaration.scope
+    ]
+    return same_scope[:1] == [plan.declaration]
 
 
 def declared(plan: AuthorPlan, robots: bytes) -> bytes:
-    """A robots.txt with the plan's line, in the place of lines that declared the same scope before, else at its end."""
+    """A robots.txt with the plan's line, instead of earlier lines for the same scope, else at its end."""
     line = plan.robots_line.encode()
     kept: list[bytes] = []
     for old in robots.splitlines(keepends=True):

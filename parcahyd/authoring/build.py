@@ -1,4 +1,4 @@
-"""Writes the tables of a site: last step of a site's build, after any minifier."""
+"""Writes the tables of a site, as the last step of the site's build, after any minifier."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class BuildReport(NamedTuple):
     removed: list[str]
     errors: list[PageError]
     robots_line: str
-    """What is left for the author to write into robots.txt, where that is not in the folder; else empty."""
+    """The line that the author must add to robots.txt, where that is not in the folder; else empty."""
 
 
-class _Done(NamedTuple):
-    """One page, done."""
+class _BuiltPage(NamedTuple):
+    """The result for one page."""
 
     path: str
     length: int
@@ -61,10 +61,10 @@ class _Done(NamedTuple):
 def build(
     plan: AuthorPlan, *, jobs: int = 1, dry_run: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> BuildReport:
-    """Brings every table of the folder up to date; files that already are as they must be are not touched."""
+    """Brings every table of the folder up to date; files that are already right are not written."""
     pages = find_pages(plan)
     before = read_manifest(plan)
-    work = partial(_do_page, plan, dry_run)
+    work = partial(_build_page, plan, dry_run)
     done = []
     for page in for_all_pages(work, [(page, before.pages.get(page.path)) for page in pages], jobs):
         done.append(page)
@@ -90,12 +90,12 @@ def build(
     return BuildReport(len(done), sum(page.length for page in done), table_bytes, written, removed, errors, line)
 
 
-def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None]) -> _Done:
+def _build_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None]) -> _BuiltPage:
     page, before = item
     document = read_or_none(os.path.join(plan.folder, page.path)) or b""
     digest = digest_of(document)
     if before is not None and before.sha256 == digest and _is_as_before(plan, page, before):
-        return _Done(page.path, len(document), before, [], {})
+        return _BuiltPage(page.path, len(document), before, [], {})
     tables = tables_of(page, document)
     written = []
     for path, table in tables.files.items():
@@ -106,11 +106,11 @@ def _do_page(plan: AuthorPlan, dry_run: bool, item: tuple[Page, PageEntry | None
                 write_atomically(file, table)
     files = {path: (len(table), digest_of(table)) for path, table in tables.files.items()}
     entry = PageEntry(digest, files, tuple(tables.errors))
-    return _Done(page.path, len(document), entry, written, tables.files if dry_run else {})
+    return _BuiltPage(page.path, len(document), entry, written, tables.files if dry_run else {})
 
 
 def _is_as_before(plan: AuthorPlan, page: Page, before: PageEntry) -> bool:
-    """Whether the page's tables are there, under the names of this plan, as they were written."""
+    """Whether the page's tables exist, under the names of this plan, and are unchanged since they were written."""
     if not set(before.files) <= {page.tol, page.tvi}:
         return False
     return all(_is_unchanged(plan, path, digest) for path, (_, digest) in before.files.items())
@@ -122,7 +122,7 @@ def _is_unchanged(plan: AuthorPlan, path: str, digest: str) -> bool:
 
 
 def _remove_leftovers(plan: AuthorPlan, before: dict[str, PageEntry], now: dict[str, PageEntry], dry_run: bool) -> list[str]:
-    """Tables that an earlier build wrote and that belong to no page any more; what others have changed since stays."""
+    """Removes tables of an earlier build that belong to no page any more, unless they were changed since."""
     kept = {path for entry in now.values() for path in entry.files}
     removed = []
     for entry in before.values():
@@ -135,7 +135,7 @@ def _remove_leftovers(plan: AuthorPlan, before: dict[str, PageEntry], now: dict[
 
 
 def _remove_old_bundle(plan: AuthorPlan, before: Manifest, dry_run: bool) -> list[str]:
-    """The bundle of an earlier build, where this one has none or calls it otherwise."""
+    """Removes the bundle of an earlier build, where this one has none or another name for it."""
     name = before.bundle_name
     if name in ("", plan.bundle) or not _is_ours(name) or not _is_unchanged(plan, name, before.bundle):
         return []
@@ -145,14 +145,14 @@ def _remove_old_bundle(plan: AuthorPlan, before: Manifest, dry_run: bool) -> lis
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a manifest, which may have come from anywhere, names a table of this folder."""
+    """Whether a path of a manifest, which is not trusted, is that of a table in this folder."""
     return path.endswith(SIDECARS) and not path.startswith("/") and "\0" not in path and ".." not in path.split("/")
 
 
 def _write_bundle(
     plan: AuthorPlan, pages: list[Page], fresh: dict[str, bytes], written: list[str], errors: list[PageError], dry_run: bool
 ) -> str:
-    """Its SHA-256; empty where none was written."""
+    """Writes the bundle. Returns its SHA-256; empty where none was written."""
     bundle = make_bundle(plan, pages, fresh)
     if isinstance(bundle, Refusal):
         errors.append(PageError(plan.bundle, 0, 0, f"the bundle is not written: {bundle}"))
@@ -173,18 +173,17 @@ def _declare(plan: AuthorPlan, written: list[str], dry_run: bool) -> None:
         write_atomically(robots_file(plan), declared(plan, read_or_none(robots_file(plan)) or b""))
 
 
-# --- What the last build wrote, so that the next one writes only what has changed and removes only what is its own ------
-# Tested by tests/authoring/test_build.py.
+# --- The manifest: what the last build wrote, so that the next one writes only changes and removes only its own files ---
 
 
 MANIFEST = ".augment.json"
-"""Its name in the folder; servers need not serve it."""
+"""The manifest's name in the folder; servers need not serve it."""
 _MAKE = 2
-"""Raised when the same page would get other tables: everything is then written anew."""
+"""Increased when a new version makes other tables for the same page: all tables are then written again."""
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """A page as it was."""
+    """A page at the last build."""
 
     sha256: str
     files: dict[str, tuple[int, str]]
@@ -193,7 +192,7 @@ class PageEntry(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """A build as it was."""
+    """The last build."""
 
     make: int
     declaration: str
@@ -221,14 +220,13 @@ def write_manifest(plan: AuthorPlan, pages: dict[str, PageEntry], bundle: str) -
 
 
 def _without_hashes(found: Manifest) -> dict[str, PageEntry]:
-    """Pages of another make are made anew; which files were written stays known."""
+    """The entries without the hashes of pages: the pages are built again, and their files stay known."""
     return {path: msgspec.structs.replace(entry, sha256="") for path, entry in found.pages.items()}
 
 
-# --- What the plug-ins of site generators share: tables for the folder that was built, and a word on each page of where they
-# are.
-# robots.txt speaks for a whole site, and is written where the folder is one. A site below a path (`/project/`) has none of its
-# own: there, a file of declarations is written into the folder and each page names it, which binds the pages below it.
+# --- For the plug-ins of site generators ---------------------------------------------------------------------------------
+# robots.txt declares for a whole site, and is written where the folder is one. A site below a path (`/project/`) has no
+# robots.txt of its own: a file of declarations is written into the folder, and each page has a link to it.
 
 
 DECLARATIONS = "augment.txt"
@@ -237,7 +235,7 @@ _ANYWHERE = "http://localhost/"
 
 
 def augment_folder(folder: str | os.PathLike[str], base_url: str, *, form: str = "stem", bundle: str = BUNDLE) -> BuildReport:
-    """Writes what belongs to the pages of a folder that was just built; without a base URL, the folder is a whole site."""
+    """Writes the tables of a folder that a site generator built; without a base URL, the folder is a whole site."""
     plan = make_plan(Path(folder), base_url or _ANYWHERE, form=form, bundle=bundle)
     report = build(plan)
     if not plan.is_whole_site:
@@ -246,7 +244,7 @@ def augment_folder(folder: str | os.PathLike[str], base_url: str, *, form: str =
 
 
 def page_element(page: str, base_url: str) -> str:
-    """The element for the head of a page (path in the folder, or URL relative to it); empty where robots.txt says it all."""
+    """The element for the head of a page (path in the folder, or relative URL); empty where robots.txt declares the tables."""
     if make_plan(Path(), base_url or _ANYWHERE).is_whole_site:
         return ""
     return f'<link rel="augment" href="{"../" * page.count("/")}{DECLARATIONS}">'

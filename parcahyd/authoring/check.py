@@ -1,6 +1,6 @@
-"""Says what in a site folder no longer fits: tables that are missing, old, wrong or left over.
+"""Finds the tables of a site folder that are missing, outdated, wrong or left over.
 
-Tables are read as a crawler reads them, so one that another tool wrote is as good as ours.
+Tables are read as a crawler reads them, so tables that another tool wrote are accepted too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["check"]
 
 
 def check(plan: AuthorPlan, *, jobs: int = 1, progress: Callable[[int, int], None] | None = None) -> list[PageError]:
-    """Everything that does not fit, page by page, then the folder as a whole."""
+    """All errors: first those of each page, then those of the folder as a whole."""
     pages = find_pages(plan)
     found: list[PageError] = []
     for number, errors in enumerate(for_all_pages(partial(_check_page, plan), pages, jobs), 1):

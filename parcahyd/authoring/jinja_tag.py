@@ -1,4 +1,4 @@
-"""A tag for Jinja templates that marks what changes.
+"""A tag for Jinja templates that marks volatile regions.
 
     env = Environment(extensions=["parcahyd.authoring.jinja_tag.Volatile"])
 
@@ -7,7 +7,7 @@
     {% volatile "rows", tag="" %}<tr>...{% endvolatile %}         <!--vol rows--><tr>...<!--/vol rows-->
 
 The last form is for places where no element fits, as between the rows of a table. The ID may be any expression:
-`{% volatile "price-" ~ item.id %}`. Each must be unique in its document, which `parcahyd augment check` tells.
+`{% volatile "price-" ~ item.id %}`. Each must be unique in its document, which `parcahyd augment check` checks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNFIT = re.compile(
 
 
 class Volatile(Extension):
-    """The tag `volatile`; what is wrong with a constant is told when the template is compiled, the rest when it is rendered."""
+    """The tag `volatile`. Errors in constants are reported when the template is compiled, others when it is rendered."""
 
     tags = {"volatile"}  # noqa: RUF012 - as Jinja declares it
 
@@ -62,7 +62,7 @@ class Volatile(Extension):
         content = caller()
         begin, end = (f'<{tag} data-vol="{region}">', f"</{tag}>") if tag else (f"<!--vol {region}-->", f"<!--/vol {region}-->")
         marked = f"{begin}{content}{end}"
-        # The content has been escaped as its template asks; ours holds nothing that needs it.
+        # The template has escaped the content; the markers need no escaping.
         return Markup(marked) if isinstance(content, Markup) else marked  # noqa: S704
 
 

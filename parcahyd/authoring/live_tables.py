@@ -1,8 +1,10 @@
-"""Tables of pages that an application makes when it is asked: which page a table is of, and what is in it.
+"""Tables of pages that an application makes on request: which page a table belongs to, its content, and its HTTP response.
 
 `X.TOL` and `X.TVI` are tables of the page X, and a path that ends with a slash stands for its index document. Paths are
-percent-encoded, as requests have them. The application is asked for the page each time; what is cached, by the hash of the
-page, is only the work of making its tables.
+percent-encoded, as requests have them. The application is called for the page each time; only the tables are cached, by the
+hash of the page.
+
+Tested in tests/authoring/test_live_tables.py and tests/authoring/test_middlewares.py.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ __all__ = [
     "MAX_PAGE",
     "MEDIA_TYPES",
     "REQUEST_HEADERS",
-    "Asked",
     "LiveTables",
     "PageAnswer",
     "TableAnswer",
     "TableCache",
     "TablePair",
+    "TableRequest",
     "error_answer",
     "read_answer",
     "table_answer",
 ]
 
 MAX_PAGE = 2 * 1024 * 1024
-"""Bytes of a page; of larger ones no table is made."""
+"""Bytes of a page, at most; for larger pages no table is made."""
 CACHE_BYTES = 8 * 1024 * 1024
 
 _KINDS = {".TOL": "TOL", ".TVI": "TVI"}
@@ -49,12 +51,12 @@ _XML_SIGNS = (b"<Vol", b"<!--vol ")
 _SAFE = "/!$&'()*+,;=:@~%"
 
 
-class Asked(NamedTuple):
+class TableRequest(NamedTuple):
     """A request for a table."""
 
     kind: str
     pages: tuple[str, ...]
-    """Paths of the pages that it may be of; the first that is a page is meant."""
+    """Paths of the pages that it may belong to; the first that is a page counts."""
 
 
 class LiveTables:
@@ -83,8 +85,8 @@ class LiveTables:
         self._below = scope if scope.endswith("/") else scope + "/"
         self._cache = TableCache(cache_bytes)
 
-    def asked(self, path: str) -> Asked | None:
-        """What a request for this path asks for; None where it is no table."""
+    def table_request(self, path: str) -> TableRequest | None:
+        """The table that a request for this path asks for; None where it is not a table."""
         kind = _KINDS.get(path[-4:])
         if kind is None or not path.startswith(self._below):
             return None
@@ -94,11 +96,11 @@ class LiveTables:
             return None
         index = self.declaration.index
         if name in (index, stem(index)):
-            return Asked(kind, (directory, page if name == index else directory + index))
-        return Asked(kind, (page + _HTML_ENDING, page) if self._is_stem else (page,))
+            return TableRequest(kind, (directory, page if name == index else directory + index))
+        return TableRequest(kind, (page + _HTML_ENDING, page) if self._is_stem else (page,))
 
     def links(self, path: str, *, has_tol: bool, has_tvi: bool) -> str:
-        """The value of the page's `Link` header; empty where there is nothing to say."""
+        """The value of the page's `Link` header; empty where there are no tables."""
         if not path.startswith(self._below) or path[-4:] in _KINDS:
             return ""
         name = self._table_name(path)
@@ -108,9 +110,9 @@ class LiveTables:
         return ", ".join([f'<{reference}>; rel="{kind}"' for reference, kind in found])
 
     def shows_markers(self, page: PageAnswer, document: bytes) -> bool:
-        """Whether the page seems to have regions: a glance, because every page that is served is looked at.
+        """Whether the page seems to have regions. A fast search without parsing, because it runs on every page that is served.
 
-        Where it is wrong, a crawler asks once for a table that is not there; the table of links names it only if it is.
+        After a wrong yes, a crawler requests once a table that does not exist; the table of links names only tables that exist.
         """
         if page.is_encoded or len(document) > self.max_page:
             return False
@@ -140,7 +142,7 @@ class LiveTables:
         return TablePair(tol if isinstance(tol, bytes) else None, tvi if isinstance(tvi, bytes) else None)
 
     def _table_name(self, path: str) -> str:
-        """How the page's tables are called, as a reference from the page, without their endings."""
+        """The name of the page's tables, as a reference from the page, without its ending."""
         name = _split(path)[1] or self.declaration.index
         return _reference(stem(name) if self._is_stem else name)
 
@@ -152,16 +154,16 @@ def _split(path: str) -> tuple[str, str]:
 
 
 def _reference(name: str) -> str:
-    """A name as a reference that means nothing else; it came with a request, and goes into a header."""
+    """A name, which came with a request, as a safe relative reference for a header."""
     name = quote(name, safe=_SAFE)
     return f"./{name}" if ":" in name else name
 
 
-# --- Tables that were made a short while ago, by what they were made of -------------------------------------------------
+# --- The cache of tables ------------------------------------------------------------------------------------------------
 
 
 _OVERHEAD = 500
-"""Bytes that an entry takes besides its tables, roughly."""
+"""Bytes that an entry takes besides its tables, approximately."""
 
 
 class TablePair(NamedTuple):
@@ -172,7 +174,7 @@ class TablePair(NamedTuple):
 
 
 class TableCache:
-    """The tables used last, up to so many bytes. Any thread may ask."""
+    """The most recently used tables, up to a number of bytes. Safe to use from several threads."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -188,7 +190,7 @@ class TableCache:
             return found
 
     def put(self, key: Hashable, tables: TablePair) -> None:
-        """Keeps the tables, and lets go of those that were not asked for the longest."""
+        """Stores the tables, and removes those that were not used for the longest time."""
         weight = _weight(tables)
         with self._lock:
             before = self._entries.pop(key, None)
@@ -205,11 +207,8 @@ def _weight(tables: TablePair) -> int:
     return _OVERHEAD + len(tables.tol or b"") + len(tables.tvi or b"")
 
 
-# --- What the answers of an application allow, and the answer that carries a table: the HTTP of the middlewares, without a
-# server.
-# A table is public, and caches on the way may keep it. So none is made of an answer that was meant for one visitor.
-#
-# Tested by tests/authoring/test_middlewares.py.
+# --- The HTTP of the middlewares: from which responses a table may be made, and the response that carries a table ---------
+# A table is public, and caches may store it. So none is made of a response that was meant for one visitor.
 
 
 MEDIA_TYPES = {"TOL": "text/vnd.augment.tol; charset=utf-8", "TVI": "text/vnd.augment.tvi; charset=utf-8"}
@@ -227,22 +226,22 @@ REQUEST_HEADERS = frozenset(
         "x-forwarded-proto",
     )
 )
-"""What the application hears of a request for a table when it is asked for the page: enough to give the page that anybody gets,
-and no cookie, no credential under whatever name, no condition, no range, no content coding."""
+"""The headers of a request for a table that are passed to the application when it is called for the page: enough for the public
+page, and no cookie, no credential, no condition, no range, no content coding."""
 
 _HTML = ("text/html", "application/xhtml+xml")
 _XML = ("text/xml", "application/xml")
 _COPIED = ("cache-control", "expires", "vary")
-"""How long a page may be kept holds for its tables too."""
+"""The caching rules of a page apply to its tables too."""
 
 
 class PageAnswer(NamedTuple):
-    """An answer that a table may be made of."""
+    """A response that a table may be made of."""
 
     charset: str
     is_xml: bool
     is_encoded: bool
-    """Its body is compressed or the like: nothing can be said about it."""
+    """Whether its body has a content coding, so that it cannot be read."""
     may_be_kept: bool
     robots: str
     """X-Robots-Tag."""
@@ -252,7 +251,7 @@ class PageAnswer(NamedTuple):
 
 
 class TableAnswer(NamedTuple):
-    """What is sent."""
+    """The response to a request for a table."""
 
     status: int
     phrase: str
@@ -261,30 +260,30 @@ class TableAnswer(NamedTuple):
 
 
 def read_answer(status: int, headers: Iterable[tuple[str, str]]) -> PageAnswer | None:
-    """What an answer says of its page; None where it is no page, or is meant for one visitor. Names are in lower case."""
-    said: dict[str, str] = {}
+    """The page of a response; None where it is not a page, or is meant for one visitor. Names of headers are in lower case."""
+    values: dict[str, str] = {}
     for name, value in headers:
-        said[name] = f"{said[name]}, {value}" if name in said else value
-    media_type, _, parameters = said.get("content-type", "").partition(";")
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    media_type, _, parameters = values.get("content-type", "").partition(";")
     media_type = media_type.strip().lower()
     is_xml = media_type in _XML or (media_type.endswith("+xml") and media_type not in _HTML)
-    cache_control = {part.partition("=")[0].strip().lower() for part in said.get("cache-control", "").split(",")}
-    if status != 200 or "set-cookie" in said or "private" in cache_control or not (is_xml or media_type in _HTML):
+    cache_control = {part.partition("=")[0].strip().lower() for part in values.get("cache-control", "").split(",")}
+    if status != 200 or "set-cookie" in values or "private" in cache_control or not (is_xml or media_type in _HTML):
         return None
-    length = said.get("content-length", "")
+    length = values.get("content-length", "")
     return PageAnswer(
         _charset(parameters),
         is_xml,
-        said.get("content-encoding", "identity").strip().lower() != "identity",
+        values.get("content-encoding", "identity").strip().lower() != "identity",
         "no-store" not in cache_control,
-        said.get("x-robots-tag", "").strip(),
+        values.get("x-robots-tag", "").strip(),
         int(length) if length.isascii() and length.isdigit() and len(length) <= 15 else None,
-        tuple([(name, said[name]) for name in _COPIED if name in said]),
+        tuple([(name, values[name]) for name in _COPIED if name in values]),
     )
 
 
 def table_answer(kind: str, table: bytes, page: PageAnswer, if_none_match: str, *, is_head: bool) -> TableAnswer:
-    """The table, or that it has not changed. There is no Last-Modified: pages change in their regions without telling."""
+    """The response with the table, or 304. It has no Last-Modified: the regions of a page may change without a new date."""
     tag = f'"{sha256(table).hexdigest()[:32]}"'
     headers = [("etag", tag), *page.copied]
     if if_none_match.strip() == "*" or tag in [part.strip().removeprefix("W/") for part in if_none_match.split(",")]:
@@ -298,15 +297,15 @@ def table_answer(kind: str, table: bytes, page: PageAnswer, if_none_match: str, 
 
 
 def error_answer(status: int, headers: Iterable[tuple[str, str]]) -> TableAnswer | None:
-    """What is said of a table whose page cannot be given now; None where it can, or where there is none.
+    """The response for a table whose page the application cannot make now; None for other statuses.
 
-    A crawler must not take it for the absence of a table, which it would remember.
+    Without it, a crawler would take the failure for the absence of a table and remember that.
     """
     if status != 429 and not 500 <= status <= 599:
         return None
     phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Error"
-    later = [(name, value) for name, value in headers if name == "retry-after"]
-    return TableAnswer(status, phrase, [*later, ("cache-control", "no-store"), ("content-length", "0")], b"")
+    retry_after = [(name, value) for name, value in headers if name == "retry-after"]
+    return TableAnswer(status, phrase, [*retry_after, ("cache-control", "no-store"), ("content-length", "0")], b"")
 
 
 def _charset(parameters: str) -> str:

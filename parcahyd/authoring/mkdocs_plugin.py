@@ -4,8 +4,8 @@
       - search
       - augment
 
-It runs after all others, so that tables describe what is served. What is wrong with a page's markers is a warning, which
-`mkdocs build --strict` takes for a failure.
+It runs after all others, so that tables describe what is served. An error in a page's markers is a warning, which
+`mkdocs build --strict` treats as a failure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = get_plugin_logger(__name__)
 
 
 class AugmentConfig(Config):
-    """What can be written under `augment:` in mkdocs.yml."""
+    """The settings under `augment:` in mkdocs.yml."""
 
     form = config_options.Choice(("stem", "path"), default="stem")
     bundle = config_options.Type(str, default=BUNDLE)
@@ -38,7 +38,7 @@ class AugmentConfig(Config):
 
 
 class AugmentPlugin(BasePlugin[AugmentConfig]):
-    """Called `augment` in mkdocs.yml. `site_url` says where the site is served."""
+    """The plug-in `augment` of mkdocs.yml. `site_url` is the URL of the site."""
 
     @event_priority(-100)
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:

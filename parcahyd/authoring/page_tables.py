@@ -1,6 +1,6 @@
-"""The tables of one page, what its author should put right, and the bundle of all tables of links.
+"""The tables of one page, the errors in its markers, and the bundle of all tables of links.
 
-Tested in tests/authoring/test_build.py and test_check.py.
+Tested in tests/authoring/test_build.py and tests/authoring/test_check.py, by way of `tables_of` and `make_bundle`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class PageError(NamedTuple):
-    """What is wrong, and where; line and column are 0 where the whole file is meant."""
+    """An error for the author, and its place; line and column are 0 where it concerns the whole file."""
 
     path: str
     line: int
@@ -40,7 +40,7 @@ class PageError(NamedTuple):
 
 
 class PageTables(NamedTuple):
-    """By path in the folder: the bytes of each table that the page has."""
+    """The bytes of a page's tables by path in the folder, and the errors found."""
 
     files: dict[str, bytes]
     errors: list[PageError]
@@ -76,7 +76,7 @@ def make_bundle(plan: AuthorPlan, pages: Iterable[Page], fresh: dict[str, bytes]
 
 
 def _entry(plan: AuthorPlan, page: Page, table: bytes) -> bytes:
-    """A table with its references as they lead from the bundle; links lead from the document, and stay."""
+    """A table with its own references rewritten relative to the bundle; its links are relative to the document and stay."""
     head, empty, body = table.partition(b"\n\n")
     lines = head.split(b"\n")
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""A site folder, served on loopback for trying it out: its files, tables with their own media types, conditional requests."""
+"""Serves a site folder on loopback, to try it out: files, tables with their media types, conditional requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["FolderServer"]
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Answers 304 where Last-Modified has not changed, as the standard library does."""
+    """Serves files as the standard library does, with 304 where Last-Modified has not changed."""
 
     protocol_version = "HTTP/1.1"
     timeout = 30
@@ -22,7 +22,7 @@ class _Handler(SimpleHTTPRequestHandler):
     }
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature is the standard library's
-        """Nothing is printed."""
+        """Prints nothing."""
 
 
 class FolderServer(ThreadingHTTPServer):

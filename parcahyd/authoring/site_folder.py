@@ -1,4 +1,4 @@
-"""The pages of a built site, and the names of the files that belong to each.
+"""The pages of a built site, the names of their tables, and processes that work on all pages.
 
 Tested in tests/authoring/test_build.py.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
+from multiprocessing import get_context
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
@@ -44,8 +45,8 @@ class Page(NamedTuple):
 
 
 def find_pages(plan: AuthorPlan) -> list[Page]:
-    """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are left alone,
-    and so is what is no file, such as a link that leads nowhere.
+    """HTML documents, and XML documents with markers, in the order of their paths. Hidden files and folders are
+    ignored, and so is everything that is not a file, such as a broken link.
 
     Two documents with the same table are a UserError.
     """
@@ -69,12 +70,12 @@ def find_pages(plan: AuthorPlan) -> list[Page]:
 
 
 def find_sidecars(plan: AuthorPlan) -> list[str]:
-    """Every file that is called like a table."""
+    """Every file that is named like a table."""
     return [path for path in _files(plan.folder) if path.endswith(SIDECARS)]
 
 
 def reference_to(target: str, origin: str) -> str:
-    """The URL reference that leads from one file of the folder to another below its own directory."""
+    """The URL reference from one file of the folder to another below its own directory."""
     name = quote(os.fsencode(target.removeprefix(origin[: origin.rfind("/") + 1])), safe="/!$&'()*+,;=:@~")
     return f"./{name}" if ":" in name.partition("/")[0] or name.startswith("/") else name
 
@@ -87,7 +88,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def _refuse(failure: OSError) -> None:
-    """Pages that cannot be seen would count as gone."""
+    """Raises: pages in a folder that cannot be read would otherwise count as removed."""
     raise UserError(f"{failure.filename} cannot be read: {failure.strerror}", "make it readable") from failure
 
 
@@ -103,7 +104,7 @@ def _page(plan: AuthorPlan, path: str, is_xml: bool) -> Page:
 
 
 def _path(plan: AuthorPlan, url: str | None) -> str:
-    """The file that is served at a URL; empty where none of the folder is."""
+    """The file of the folder that is served at a URL; empty where there is none."""
     if url is None or not url.startswith(plan.base_url):
         return ""
     return os.fsdecode(unquote_to_bytes(url[len(plan.base_url) :]))
@@ -115,21 +116,24 @@ def _path(plan: AuthorPlan, url: str | None) -> str:
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-_SET = 32
-"""Pages that a process is given at a time."""
-_FEW = 100
-"""For fewer pages no process is started."""
+_BATCH = 32
+"""Pages that a process receives at a time."""
+_LEAST_PAGES = 300
+"""With fewer pages all work is done in this process."""
 
 
 def for_all_pages(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> Iterator[_Result]:
-    """The results in the order of the items, as they come. `work` is a function of a module, or a `partial` of one."""
-    if jobs <= 1 or len(items) < _FEW:
+    """The results in the order of the items. `work` is a function of a module, or a `partial` of one."""
+    if jobs <= 1 or len(items) < _LEAST_PAGES:
         yield from map(work, items)
         return
-    sets = [items[start : start + _SET] for start in range(0, len(items), _SET)]
-    with ProcessPoolExecutor(min(jobs, len(sets))) as pool:
-        yield from chain.from_iterable(pool.map(partial(_set, work), sets))
+    batches = [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
+    # A fork of this process could copy locks that another thread holds; the fork server has one thread.
+    server = get_context("forkserver")
+    server.set_forkserver_preload(["__main__", getattr(work, "func", work).__module__])
+    with ProcessPoolExecutor(min(jobs, len(batches)), server) as pool:
+        yield from chain.from_iterable(pool.map(partial(_batch, work), batches))
 
 
-def _set(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+def _batch(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
     return [work(item) for item in items]

@@ -3,8 +3,8 @@
     extensions = ["parcahyd.authoring.sphinx_extension"]
     html_baseurl = "https://www.example.org/docs/"
 
-It runs after all others, so that tables describe what is served. What is wrong with a page's markers is a warning, which
-`sphinx-build -W` takes for a failure.
+It runs after all others, so that tables describe what is served. An error in a page's markers is a warning, which
+`sphinx-build -W` treats as a failure.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _LAST = 999
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """What Sphinx calls. Settings: `augment_form` (stem or path), `augment_bundle` (a name, or empty for none)."""
+    """Called by Sphinx. Settings: `augment_form` (stem or path), `augment_bundle` (a name, or empty for none)."""
     app.add_config_value("augment_form", "stem", "html", [str])
     app.add_config_value("augment_bundle", BUNDLE, "html", [str])
-    app.connect("html-page-context", _name_declarations, priority=_LAST)
+    app.connect("html-page-context", _add_link_element, priority=_LAST)
     app.connect("build-finished", _write_tables, priority=_LAST)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def _name_declarations(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+def _add_link_element(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
     if app.builder.name in _BUILDERS:
         element = page_element(app.builder.get_target_uri(page), app.config.html_baseurl)
         context["metatags"] = f"{context.get('metatags', '')}{element}"

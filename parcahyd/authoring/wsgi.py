@@ -2,8 +2,8 @@
 
     application = TablesMiddleware(application)
 
-It answers `X.TOL` and `X.TVI` by asking the application for X, without cookies and credentials, and adds the
-`Link` header to pages. Where no table can be made, the application answers itself: mostly with 404.
+It answers `X.TOL` and `X.TVI` by calling the application for X, without cookies and credentials, and adds the
+`Link` header to pages. Where no table can be made, the application answers the request, mostly with 404.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _KEPT = frozenset(
         "SERVER_SOFTWARE",
     )
 )
-"""What of a request's environment, besides `wsgi.*`, the application sees when it is asked for a page; what outer middlewares
-found out about the visitor is not among it."""
+"""The keys of a request's environment, besides `wsgi.*`, that are passed to the application when it is called for a page. What
+outer middlewares added about the visitor is left out."""
 _KEPT_HEADERS = frozenset("HTTP_" + name.upper().replace("-", "_") for name in REQUEST_HEADERS)
 
 
 class TablesMiddleware:
     """An application with tables.
 
-    `scope` is the path below which pages have tables, as the application sees it; `form` says how these are called: `path`
+    `scope` is the path below which pages have tables, as the application sees it; `form` says how these are named: `path`
     (`page.html.TOL`, `/page.TOL` for `/page`) or `stem` (`page.TOL` for `page.html`).
     """
 
@@ -70,53 +70,53 @@ class TablesMiddleware:
 
     @property
     def robots_line(self) -> str:
-        """The line for robots.txt that tells crawlers of the tables before they have seen a page."""
+        """The line for robots.txt that declares the tables to crawlers before they fetch a page."""
         return self._tables.robots_line
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or environ.get("QUERY_STRING"):
             return self._app(environ, start_response)
         path = quote(environ.get("PATH_INFO", "").encode("latin-1"), safe="/!$&'()*+,;=:@~")
-        asked = self._tables.asked(path)
-        if asked is None:
+        request = self._tables.table_request(path)
+        if request is None:
             return self._linked(path, environ, start_response)
-        for candidate in asked.pages:
-            collecting = _Collecting(self._tables.max_page)
-            collecting.run(self._app, _page_environ(environ, candidate))
-            if collecting.failure is not None:
-                return _answered(collecting.failure, start_response)
-            page = collecting.page
-            table = None if page is None else self._tables.table(asked.kind, candidate, page, b"".join(collecting.body))
+        for candidate in request.pages:
+            collector = _PageCollector(self._tables.max_page)
+            collector.run(self._app, _page_environ(environ, candidate))
+            if collector.failure is not None:
+                return _answered(collector.failure, start_response)
+            page = collector.page
+            table = None if page is None else self._tables.table(request.kind, candidate, page, b"".join(collector.body))
             if page is not None and table is not None:
                 is_head = environ["REQUEST_METHOD"] == "HEAD"
-                answer = table_answer(asked.kind, table, page, environ.get("HTTP_IF_NONE_MATCH", ""), is_head=is_head)
+                answer = table_answer(request.kind, table, page, environ.get("HTTP_IF_NONE_MATCH", ""), is_head=is_head)
                 return _answered(answer, start_response)
         return self._app(environ, start_response)
 
     def _linked(self, path: str, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """The application's answer, with a `Link` header where it is a page."""
-        held = _Held(self._tables, path, start_response)
-        result = self._app(environ, held.start)
-        if not held.is_waiting:
-            return _Passing(iter(result), result, held)
+        """The application's response, with a `Link` header where it is a page."""
+        delayed = _DelayedStart(self._tables, path, start_response)
+        result = self._app(environ, delayed.start)
+        if not delayed.is_waiting:
+            return _Parts(iter(result), result, delayed)
         if isinstance(result, list | tuple):
-            held.let_go(result)
-        elif held.page is not None and held.page.length is not None and held.page.length <= self._tables.max_page:
-            # An answer with a length is complete already, so no visitor waits longer for it.
+            delayed.release(result)
+        elif delayed.page is not None and delayed.page.length is not None and delayed.page.length <= self._tables.max_page:
+            # A response with a length is complete already, so no client waits longer for it.
             try:
                 chunks = list(result)
             except BaseException:
-                _close(result)  # as a server would, which does not get to see it
+                _close(result)  # as the server would, which does not receive it
                 raise
-            held.let_go(chunks)
-            return _Passing(iter(chunks), result, held)
+            delayed.release(chunks)
+            return _Parts(iter(chunks), result, delayed)
         else:
-            held.let_go(None)
+            delayed.release(None)
         return result
 
 
-class _Collecting:
-    """The answer of the application for a page."""
+class _PageCollector:
+    """Collects the application's response for a page."""
 
     def __init__(self, limit: int) -> None:
         self.page: PageAnswer | None = None
@@ -135,8 +135,8 @@ class _Collecting:
             _close(result)
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:  # noqa: ARG002 - PEP 3333
-        code, said = _code(status), _lowered(headers)
-        self.page, self.failure = read_answer(code, said), error_answer(code, said)
+        code, lowered = _code(status), _lowered(headers)
+        self.page, self.failure = read_answer(code, lowered), error_answer(code, lowered)
         return self._take
 
     def _take(self, chunk: bytes) -> None:
@@ -147,8 +147,8 @@ class _Collecting:
             self.body.append(chunk)
 
 
-class _Held:
-    """The start of an answer, until it is known what its `Link` header says."""
+class _DelayedStart:
+    """Delays the start of a response until its `Link` header is known."""
 
     def __init__(self, tables: LiveTables, path: str, start_response: StartResponse) -> None:
         self.page: PageAnswer | None = None
@@ -157,48 +157,48 @@ class _Held:
         self._path = path
         self._start_response = start_response
         self._start: tuple[str, list[tuple[str, str]], Any] = "", [], None
-        self._has_gone = False
+        self._is_sent = False
         self._write: Any = None
 
     def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-        if self._has_gone:  # the server raises what went wrong: it is too late for another answer
+        if self._is_sent:  # the response has begun, so the server raises the application's exception
             return self._start_response(status, headers, exc_info)
         self._start = status, headers, exc_info
         self.is_waiting = True
         self.page = read_answer(_code(status), _lowered(headers))
         return self._written
 
-    def let_go(self, whole: Iterable[bytes] | None) -> None:
-        """Starts the answer; `whole` is its body, where that is known."""
-        self.is_waiting, self._has_gone = False, True
+    def release(self, body: Iterable[bytes] | None) -> None:
+        """Starts the response; `body` is the complete body, where that is known."""
+        self.is_waiting, self._is_sent = False, True
         status, headers, exc_info = self._start
         if self.page is not None:
-            has_tvi = whole is not None and self._tables.shows_markers(self.page, b"".join(whole))
+            has_tvi = body is not None and self._tables.shows_markers(self.page, b"".join(body))
             links = self._tables.links(self._path, has_tol=not self.page.is_xml, has_tvi=has_tvi)
             headers = [*headers, ("Link", links)] if links else headers
         self._write = self._start_response(status, headers, *([exc_info] if exc_info else []))
 
     def _written(self, data: bytes) -> None:
         if self.is_waiting:
-            self.let_go(None)
+            self.release(None)
         self._write(data)
 
 
-class _Passing:
-    """The parts of an answer, one by one; before the first of them its start."""
+class _Parts:
+    """The parts of a response, one by one; its start is sent before the first."""
 
-    def __init__(self, parts: Iterator[bytes], result: Iterable[bytes], held: _Held) -> None:
+    def __init__(self, parts: Iterator[bytes], result: Iterable[bytes], delayed: _DelayedStart) -> None:
         self._parts = parts
         self._result = result
-        self._held = held
+        self._delayed = delayed
 
     def __iter__(self) -> Iterator[bytes]:
         return self
 
     def __next__(self) -> bytes:
         part = next(self._parts, None)
-        if self._held.is_waiting:
-            self._held.let_go(None)
+        if self._delayed.is_waiting:
+            self._delayed.release(None)
         if part is None:
             raise StopIteration
         return part

@@ -1,7 +1,7 @@
 """The built-in Expander: ZIP and JAR, TAR, GZIP, BZIP2 and XZ, and a TAR within one of the last three.
 
-It goes by content, whatever the archive was called. Members come one at a time, each unpacked when it is asked for, and
-archives within archives stay members. Of two members with one name the first counts.
+The format is found by content, not by name. Members are unpacked one at a time, when the caller requests the next. Archives
+within archives are members like others. Of two members with the same name the first counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 _ENDINGS = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg", ".gz": "", ".bz2": "", ".xz": ""}
 _NAMED, _WITH_EXTRA = 0x08, 0x04
-_LAST_WORDS = frozenset((Skipped.BYTES, Skipped.RATIO))
+_ENDS_ARCHIVE = frozenset((Skipped.BYTES, Skipped.RATIO))
 
 
 class ArchiveExpander:
@@ -71,7 +71,7 @@ class ArchiveExpander:
 
     def _single(self, source: Source, name: str) -> Iterator[Found | None]:
         content = source.read(self._member_bytes + 1)
-        skipped = source.trouble or (Skipped.SIZE if len(content) > self._member_bytes else "")
+        skipped = source.skip_reason or (Skipped.SIZE if len(content) > self._member_bytes else "")
         yield name, b"" if skipped else content, skipped
 
     def _checked(self, found: Iterator[Found | None]) -> Iterator[Member]:
@@ -85,7 +85,7 @@ class ArchiveExpander:
                 continue
             raw, content, skipped = one
             name = clean_name(raw)
-            if skipped in _LAST_WORDS:
+            if skipped in _ENDS_ARCHIVE:
                 yield Member(name, skipped=skipped)
                 return
             if not skipped and (not name or name in seen):
@@ -95,7 +95,7 @@ class ArchiveExpander:
 
 
 def _own_name(body: bytes, url: str) -> str:
-    """What the only file within is called: by the header of GZIP (RFC 1952, section 2.3.1), else by the URL."""
+    """The name of the only member: from the header of GZIP (RFC 1952, section 2.3.1), else from the URL."""
     if body.startswith(b"\x1f\x8b\x08") and body[3:4] and body[3] & _NAMED:
         start = 10 + (2 + int.from_bytes(body[10:12], "little") if body[3] & _WITH_EXTRA else 0)
         name = clean_name(body[start : start + 500].partition(b"\0")[0].decode("utf-8", "replace"))
@@ -109,8 +109,9 @@ def _own_name(body: bytes, url: str) -> str:
 
 
 # --- The members of a TAR archive, one after the other, from a stream (POSIX.1-2017, pax; with GNU's long names) --------
-# `tarfile` reads the headers of an archive with expressions that take quadratic time on made-up ones in some versions that we
-# support, and holds whatever a header claims in memory. This knows what an archive on the Web has: files, long names.
+# `tarfile` reads the headers of an archive with expressions that take quadratic time on made-up ones in some supported
+# versions of Python, and reads as much into memory as a header claims. This reader supports what archives on the Web
+# have: files and long names.
 
 
 _BLOCK = 512
@@ -130,7 +131,7 @@ def is_tar(start: bytes) -> bool:
 
 
 def tar_members(source: Source, most: int) -> Iterator[Found | None]:
-    """The members; None for what is none, such as a folder. A damaged header ends it, with a nameless reason."""
+    """The members; None for other entries, such as folders. After a damaged header the last one has no name, only a reason."""
     about: dict[str, str] = {}
     while len(head := source.read(_BLOCK)) == _BLOCK and head.strip(b"\0"):
         size = _number(head[124:136])
@@ -151,8 +152,8 @@ def tar_members(source: Source, most: int) -> Iterator[Found | None]:
             source.skip(0 if kind in _WITHOUT_CONTENT else _padded(size))
             yield about.get("path") or _name(head), b"", Skipped.NOT_A_FILE
         about = {}
-    if source.trouble:
-        yield "", b"", source.trouble
+    if source.skip_reason:
+        yield "", b"", source.skip_reason
 
 
 def _file(source: Source, name: str, size: int, most: int) -> Found:
@@ -160,7 +161,7 @@ def _file(source: Source, name: str, size: int, most: int) -> Found:
         source.skip(_padded(size))
         return name, b"", Skipped.SIZE
     content = _content(source, size)
-    return (name, content, "") if len(content) == size else (name, b"", source.trouble or Skipped.DAMAGED)
+    return (name, content, "") if len(content) == size else (name, b"", source.skip_reason or Skipped.DAMAGED)
 
 
 def _content(source: Source, size: int) -> bytes:
@@ -196,7 +197,7 @@ def _name(head: bytes) -> str:
 
 
 def _header(kind: bytes, content: bytes) -> dict[str, str]:
-    """What an extended header says about the member that follows."""
+    """The values of an extended header for the next member."""
     if kind == b"L":
         return {"path": content.partition(b"\0")[0].decode("utf-8", "replace")}
     found: dict[str, str] = {}
@@ -214,6 +215,6 @@ def _header(kind: bytes, content: bytes) -> dict[str, str]:
 
 
 def _size(about: dict[str, str], size: int) -> int:
-    """An extended header's size counts more."""
-    told = about.get("size", "")
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 20 else size
+    """The size from an extended header, where there is one."""
+    stated = about.get("size", "")
+    return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 20 else size

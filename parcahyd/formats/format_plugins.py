@@ -1,4 +1,4 @@
-"""The Recognizer, the Summarizers and the Expanders: which plugin reads a document, and what follows from its errors."""
+"""The Recognizer, the Summarizers and the Expanders: choose the plugin that reads a document, and handle its errors."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ __all__ = [
 
 
 class PluginErrors:
-    """Complaints about plugins of one kind."""
+    """Reports errors of plugins of one kind, each kind of error of a plugin once."""
 
     def __init__(self, kind: str, report: Callable[[str], None]) -> None:
         self._kind = kind
         self._report = report
-        self._said: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     def raised(self, name: str, error: Exception) -> None:
         first = next(iter(str(error).splitlines()), "")[:200]
-        self._tell(name, type(error).__name__, f"raised {type(error).__name__}" + (f": {first}" if first else ""))
+        self._report_once(name, type(error).__name__, f"raised {type(error).__name__}" + (f": {first}" if first else ""))
 
-    def told(self, name: str, what: str) -> None:
-        self._tell(name, "", what)
+    def returned_wrong(self, name: str, what: str) -> None:
+        self._report_once(name, "", what)
 
-    def _tell(self, name: str, kind: str, what: str) -> None:
-        if (name, kind) not in self._said:
-            self._said.add((name, kind))
+    def _report_once(self, name: str, kind: str, what: str) -> None:
+        if (name, kind) not in self._reported:
+            self._reported.add((name, kind))
             self._report(f'{self._kind} "{name}" {what}')
 
 
-# --- Who is asked about a media type: the plugins that name it, strangers before the built-in ones ----------------------
+# --- Which plugins are called for a media type: those that name it, third-party ones before built-in ones ---------------
 
 
 class _WithTypes(Protocol):
@@ -56,7 +56,7 @@ _Plugin = TypeVar("_Plugin", bound=_WithTypes)
 
 
 class Choice(Generic[_Plugin]):
-    """Plugins by what they say they read. The order in which they are given is the order in which they are asked."""
+    """Plugins by the media types that they name, in the order in which they were given."""
 
     def __init__(self, plugins: Iterable[tuple[str, _Plugin]]) -> None:
         self._by_type: dict[str, list[tuple[str, _Plugin]]] = {}
@@ -74,7 +74,7 @@ class Choice(Generic[_Plugin]):
         return found + self._by_type.get(f"{kind}/*", [])
 
 
-# --- The Recognizer: the rule that looks at header and content, then whoever of the plugins knows better ----------------
+# --- The Recognizer: the rule that reads header and content, then the plugins -------------------------------------------
 
 
 Recognise = Callable[[str, bytes], tuple[str, str]]
@@ -84,52 +84,52 @@ _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,100}+/[a-z0-9!#$&^_.+-]{1,100}+")
 
 
 def recognizer_of(plugins: Mapping[str, Recognizer], report: Callable[[str], None]) -> Recognise:
-    """The function that tells formats. Without plugins it is the rule itself, so nothing is added to a page's way.
+    """The function that recognises formats. Without plugins it is the rule itself, so plugins cost nothing then.
 
-    Plugins are asked in the order of their names, about everything that the rule does not take for HTML; the first answer
-    counts. What they do wrong is told to `report`, once for each plugin and kind of mistake.
+    Plugins are called in the order of their names, for everything that the rule does not recognise as HTML; the first answer
+    counts. Their errors are passed to `report`, once for each plugin and kind of error.
     """
     if not plugins:
         return recognise
-    asked = sorted(plugins.items())
-    misconduct = PluginErrors("recognizer", report)
+    ordered = sorted(plugins.items())
+    errors = PluginErrors("recognizer", report)
 
     def recognise_with_plugins(content_type: str, body: bytes) -> tuple[str, str]:
         media_type, charset = recognise(content_type, body)
         if is_html(media_type):
             return media_type, charset
-        for name, plugin in asked:
+        for name, plugin in ordered:
             try:
                 answer = plugin.recognize(content_type, body, media_type)
             except Exception as error:
-                misconduct.raised(name, error)
+                errors.raised(name, error)
                 continue
             if answer is None:
                 continue
             if isinstance(answer, str) and _MEDIA_TYPE(answer):
                 return answer, charset
-            misconduct.told(name, f"gave {answer!r:.50}, not a media type")
+            errors.returned_wrong(name, f"gave {answer!r:.50}, not a media type")
         return media_type, charset
 
     return recognise_with_plugins
 
 
-# --- All summarizers as one: finds who reads a document's format, and answers for what they do --------------------------
+# --- All summarizers as one ---------------------------------------------------------------------------------------------
 
 
 class Summarizers:
-    """Asks those that read a format, in turn, until one has a summary. Never raises."""
+    """Calls the summarizers of a format in turn until one returns a summary. Never raises."""
 
     def __init__(self, plugins: Iterable[tuple[str, Summarizer]], report: Callable[[str], None]) -> None:
         self._choice = Choice(plugins)
         self._plugin_errors = PluginErrors("summarizer", report)
 
     def can_read(self, media_type: str) -> bool:
-        """Whether it is worth asking."""
+        """Whether any summarizer reads this type."""
         return bool(self._choice.for_type(media_type))
 
     def summarize(self, body: bytes, media_type: str, charset: str, url: str) -> Summary | None:
-        """The summary, within its bounds; None where nobody has one. May block: call it from a thread, one at a time."""
+        """The summary, within its bounds; None where there is none. May block: call it from a thread, one at a time."""
         for name, summarizer in self._choice.for_type(media_type):
             try:
                 summary = summarizer.summarize(body, media_type, charset, url)
@@ -140,15 +140,15 @@ class Summarizers:
             except Exception as error:
                 self._plugin_errors.raised(name, error)
                 continue
-            self._plugin_errors.told(name, f"returned {type(summary).__name__}, not a Summary")
+            self._plugin_errors.returned_wrong(name, f"returned {type(summary).__name__}, not a Summary")
         return None
 
 
-# --- All expanders as one: finds who takes an archive apart, and holds them to the bounds -------------------------------
+# --- All expanders as one -----------------------------------------------------------------------------------------------
 
 
 class Expanders:
-    """Asks the first that names the format. Never raises; a plugin that does ends the archive there."""
+    """Calls the first expander that names the format, within bounds. Never raises; where a plugin raises, the archive ends."""
 
     def __init__(self, plugins: Iterable[tuple[str, Expander]], conf: WorkConf, report: Callable[[str], None]) -> None:
         self._choice = Choice(plugins)
@@ -156,7 +156,7 @@ class Expanders:
         self._plugin_errors = PluginErrors("expander", report)
 
     def can_expand(self, media_type: str) -> bool:
-        """Whether documents of this type are taken apart."""
+        """Whether any expander reads this type."""
         return bool(self._choice.for_type(media_type))
 
     def expand(self, body: bytes, media_type: str, url: str) -> Iterator[Member]:
@@ -164,9 +164,9 @@ class Expanders:
         for name, expander in self._choice.for_type(media_type)[:1]:
             seen: set[str] = set()
             left = self._conf.ExpandBytes
-            members = self._asked(name, expander, body, media_type, url)
+            members = self._members(name, expander, body, media_type, url)
             for number, member in enumerate(members):
-                # One more than the bound: an expander that keeps to it says so with its last word.
+                # One more than the bound is allowed: an expander's last member may say that the bound was reached.
                 if number > self._conf.ExpandMembers:
                     return
                 left -= len(member.body)
@@ -175,11 +175,11 @@ class Expanders:
                     return
                 yield self._checked(member, seen)
 
-    def _asked(self, name: str, expander: Expander, body: bytes, media_type: str, url: str) -> Iterator[Member]:
+    def _members(self, name: str, expander: Expander, body: bytes, media_type: str, url: str) -> Iterator[Member]:
         try:
             for member in expander.expand(body, media_type, url):
                 if not isinstance(member, Member):
-                    self._plugin_errors.told(name, f"gave {type(member).__name__}, not a Member")
+                    self._plugin_errors.returned_wrong(name, f"gave {type(member).__name__}, not a Member")
                     return
                 yield member
         except Exception as error:

@@ -1,7 +1,9 @@
 """The summary of an HTML document, from the tree that browsers build (turbohtml).
 
-Its text is what a reader without scripting sees, as far as elements alone tell: blocks end lines, inline elements end nothing,
-and scripts, styles, templates and the like are left out.
+Its text is what a reader without scripting sees, judged by elements alone: blocks end lines, inline elements do not, and
+scripts, styles, templates and the like are left out.
+
+Tested in tests/formats/test_format_plugins.py.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ class HtmlSummarizer:
         base = next(iter(joined([links.base], url)), url) if links.base else url
         for element in list(document.iter_elements(_LEFT_OUT)):
             element.decompose()
-        # Headings can hold each other, and then each of them the whole document.
+        # Headings can be nested, and each may then contain the whole document, so their text is cut.
         found = zip(document.iter_elements(_HEADINGS), range(MAX_HEADINGS), strict=False)
         headings = [element.text[: 10 * MAX_TITLE] for element, _ in found]
         text = _visible(document)
@@ -84,7 +86,7 @@ def _parse(body: bytes, charset: str) -> Document:
 
 
 def _title(document: Document) -> str:
-    """The first title that is not a drawing's."""
+    """The first title that is not within an SVG."""
     for element, _ in zip(document.iter_elements(("title",)), range(20), strict=False):
         if element.parent is None or element.closest("svg") is None:
             return element.text
@@ -98,7 +100,7 @@ def _language(document: Document) -> str:
 
 
 def _meta(document: Document) -> dict[str, str]:
-    """What `meta` elements say, by lower-case name; the first counts."""
+    """The contents of `meta` elements by lower-case name; the first of each name counts."""
     found: dict[str, str] = {}
     for element, _ in zip(document.iter_elements(("meta",)), range(_META), strict=False):
         name = (element.attr("name") or element.attr("http-equiv") or "").strip().lower()

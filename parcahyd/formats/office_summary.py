@@ -1,6 +1,8 @@
 """The summary of an office document or a book: a ZIP archive with XML in it (OOXML, OpenDocument, EPUB).
 
 Only the parts that are needed are unpacked, each within bounds.
+
+Tested in tests/formats/test_format_plugins.py.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _HEADING = frozenset(("h", "h1", "h2", "h3"))
 
 
 class OfficeSummarizer:
-    """Texts, tables and presentations of the current formats, and books. The older binary formats are left to others."""
+    """Texts, tables and presentations of the current formats, and books. The older binary formats are not read."""
 
     media_types = frozenset(
         (
@@ -77,12 +79,12 @@ class OfficeSummarizer:
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
-    """Slide 10 comes after slide 9."""
+    """A sort key: slide 10 comes after slide 9."""
     return [(int(number), "") for number in _NUMBERS.findall(name)] or [(0, name)]
 
 
 def _outside(hrefs: Iterable[str]) -> list[str]:
-    """Relative references in a container mean its own parts."""
+    """The absolute references; relative ones refer to parts of the container."""
     return [href for href in hrefs if ":" in href[:12]]
 
 
@@ -105,7 +107,7 @@ class _Properties:
 
 
 class _Content:
-    """Text in the order of the document; what ends a paragraph ends a line."""
+    """Text in the order of the document; the end of a paragraph is the end of a line."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -116,7 +118,7 @@ class _Content:
         self._heading = False
 
     def begin(self) -> None:
-        """A part begins; the one before may have ended in the middle."""
+        """Begins a part; the one before may have been cut."""
         self._hidden = 0
         self._heading = False
 

@@ -1,7 +1,9 @@
 """Reads one PDF from standard input and writes what it found as JSON: title, language, keywords, text and links.
 
-A program of its own, because PDF is a language and its readers are written in Python: a document can make one loop or grow,
-and the only bounds that hold for certain are those of a process. It imports nothing of the crawler.
+It is a program of its own, because a document can make a PDF reader loop or use up memory, and only the limits of a process
+are certain to stop that. It imports nothing of the crawler.
+
+Tested in tests/formats/test_pdf_summary.py.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _PAGES = 100
 _STEPS = 300_000
 _LINKS = 5000
 _LONGEST = 10_000
-"""Characters of a title and the like: what is packed can be a thousand times as long."""
+"""Characters of a title and the like, at most: unpacked text can be very long."""
 
 
 class _Enough(Exception):
@@ -32,7 +34,7 @@ class _Enough(Exception):
 
 def main() -> int:
     seconds, most_text = int(sys.argv[1]), int(sys.argv[2])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The crawl's own end is told by the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # When the crawl ends, the pipe is closed.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -44,7 +46,7 @@ def main() -> int:
 
 
 def read(body: bytes, most_text: int) -> dict[str, Any]:
-    """What the document says. A page that cannot be read is left out; the text ends where the budget of steps does."""
+    """What the document contains. A page that cannot be read is left out; the text ends when the budget of steps is spent."""
     from pypdf import PdfReader
 
     reader = PdfReader(io.BytesIO(body), strict=False)
@@ -68,7 +70,7 @@ def read(body: bytes, most_text: int) -> dict[str, Any]:
             part = page.extract_text(visitor_operand_before=count)
         except _Enough:
             break
-        except Exception:  # noqa: S112  whatever a page does to its reader, the others may be fine
+        except Exception:  # noqa: S112  a page that fails does not affect the others
             continue
         parts.append(part)
         size += len(part)
@@ -92,7 +94,7 @@ def _pages(reader: Any) -> Iterator[Any]:
     for number in range(_PAGES):
         try:
             yield reader.pages[number]
-        except Exception:  # Behind the last page, or one that the library stumbles over: what came before is kept.
+        except Exception:  # After the last page, or at a page that the library cannot read: the pages before it are kept.
             return
 
 

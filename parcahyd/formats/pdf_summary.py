@@ -1,6 +1,6 @@
 """The summary of a PDF, read by pypdf (extra `pdf`) in a process of its own with bounds on time and memory.
 
-Without pypdf there is no summary, and the PDF is stored all the same.
+Without pypdf a PDF is stored without a summary.
 """
 
 from __future__ import annotations

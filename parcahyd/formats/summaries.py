@@ -1,4 +1,7 @@
-"""How the parts of a summary are put into shape, for every summarizer alike."""
+"""Makes summaries of what the summarizers found: clean text, bounds, language, keywords.
+
+Tested in tests/formats/test_format_plugins.py.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def summary(
     links: Iterable[str] = (),
     headings: Iterable[str] = (),
 ) -> Summary:
-    """A summary of what was found; language and keywords are looked for in the text where the document names none.
+    """A summary of what was found; language and keywords are derived from the text where the document names none.
 
     `keywords` are as the document gives them, separated by commas or semicolons.
     """
@@ -56,7 +59,7 @@ def summary(
 
 
 def first_line(text: str) -> str:
-    """What serves as the title of a document that names none."""
+    """The first line that is not empty: the title of a document that names none."""
     return next((line for line in text[:10_000].splitlines() if line.strip()), "")
 
 
@@ -67,7 +70,7 @@ def tidy(text: str) -> str:
 
 
 def joined(hrefs: Iterable[str], base: str) -> Iterable[str]:
-    """The canonical absolute URLs of references, without those that lead nowhere. `base` is canonical."""
+    """The canonical absolute URLs of references, without invalid ones."""
     base = canonical(base) or ""
     if not base:
         return
@@ -80,7 +83,7 @@ def joined(hrefs: Iterable[str], base: str) -> Iterable[str]:
 
 
 def bounded(given: Summary) -> Summary:
-    """A summary whose author may have forgotten the bounds, or the types."""
+    """A plugin's summary with wrong types removed and cut to the bounds."""
     return Summary(
         one_line(_text(given.title)[: 10 * MAX_TITLE], MAX_TITLE),
         language_tag(_text(given.language)[:100]),
@@ -95,9 +98,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-# --- What the words of a text tell: its language, and which of them it is about -----------------------------------------
-# The commonest words of a language are a tenth to a third of every text in it, so a handful of them tells the language; they
-# are also those that no text is about. Scripts that only one language uses tell it without words.
+# --- Language and keywords of a text ------------------------------------------------------------------------------------
+# The commonest words of a language are a tenth to a third of every text in it, so a few of them identify the language. They are
+# never keywords. Scripts that only one language uses identify it without words.
 
 
 _READ = 50_000
@@ -165,7 +168,7 @@ def frequent_words(text: str) -> tuple[str, ...]:
 
 
 class TextSummarizer:
-    """Everything of the type `text` that nobody knows better. It has no links: what is shown as text is meant as text."""
+    """Every type `text/*` that no other summarizer reads. It has no links: URLs in plain text are not links."""
 
     media_types = frozenset(("text/*",))
 

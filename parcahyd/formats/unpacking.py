@@ -1,7 +1,9 @@
-"""Unpacks a little at a time: members of ZIP archives, and compressed streams that are read like files.
+"""Unpacks in small pieces: members of ZIP archives, and compressed streams that are read like files.
 
-Every byte that comes out is counted against a budget, whether or not somebody keeps it, so an archive costs no more than its
-bounds allow, however its members lie over each other or grow.
+Every unpacked byte counts against a budget, whether or not it is kept. So an archive costs no more than its bounds allow, even
+if its members overlap or expand very much.
+
+Tested in tests/formats/test_archives.py.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ class Budget:
         by_ratio = max(_ALWAYS_ALLOWED, archive * _RATIO)
         self.left = min(most, by_ratio)
         self.reason = Skipped.BYTES if most <= by_ratio else Skipped.RATIO
-        """What to say when it is spent."""
+        """The reason for skipping the rest when the budget is spent."""
 
 
 # --- members of ZIP archives --------------------------------------------------------------------------------------------
 
 
 def unzipped(body: bytes, entry: Entry, most: int, budget: Budget) -> tuple[bytes, str]:
-    """A member's content, or nothing and the reason."""
+    """A member's content and no reason, or no content and the reason for skipping it."""
     if entry.is_encrypted:
         return b"", Skipped.ENCRYPTED
     if entry.mode & _FILE_TYPE not in (0, _REGULAR):
@@ -113,7 +115,7 @@ class _Decompressor(Protocol):
 
 
 class _Stored:
-    """What is not compressed at all."""
+    """Stands in for a decompressor where the data are not compressed."""
 
     eof = False
     needs_input = True
@@ -157,10 +159,10 @@ _STREAMED: tuple[tuple[bytes, Callable[[], _Decompressor]], ...] = (
 
 
 class Source:
-    """The unpacked bytes of a stream, read from its beginning to its end. `trouble` says why it ended too early."""
+    """The unpacked bytes of a stream, read once. `skip_reason` says why it ended too early, or is empty."""
 
     def __init__(self, body: bytes, make: Callable[[], _Decompressor], budget: Budget) -> None:
-        self.trouble = ""
+        self.skip_reason = ""
         self._body = body
         self._at = 0
         self._make = make
@@ -170,7 +172,7 @@ class Source:
         self._budget = budget
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, which stay; fewer where the end is near."""
+        """The next bytes, without consuming them; fewer near the end."""
         while len(self._ready) < size and self._unpack():
             pass
         return bytes(self._ready[:size])
@@ -180,7 +182,7 @@ class Source:
         data = self.peek(min(size, self._budget.left + 1))
         self._budget.left -= len(data)
         if self._budget.left < 0:
-            self.trouble = self._budget.reason
+            self.skip_reason = self._budget.reason
             self._ready.clear()
             return b""
         del self._ready[: len(data)]
@@ -191,8 +193,8 @@ class Source:
             size -= passed
 
     def _unpack(self) -> bool:
-        """Makes some more bytes ready; false at the end."""
-        if self.trouble:
+        """Unpacks the next piece; false at the end."""
+        if self.skip_reason:
             return False
         try:
             data = self._next_data()
@@ -200,8 +202,8 @@ class Source:
                 return False
             piece = self._decompressor.decompress(data, _CHUNK)
         except _DAMAGE:
-            # Behind the end of a stream there may be anything.
-            self.trouble = Skipped.DAMAGED if self._streams == 1 or self._ready else ""
+            # Bytes after the end of the first stream need not be a stream.
+            self.skip_reason = Skipped.DAMAGED if self._streams == 1 or self._ready else ""
             self._at = len(self._body)
             self._decompressor = _Stored()
             return False
@@ -209,7 +211,7 @@ class Source:
         return True
 
     def _next_data(self) -> bytes | None:
-        """What to feed next; None at the end."""
+        """The next input for the decompressor; None at the end."""
         now = self._decompressor
         if now.eof:
             rest = (now.unused_data or self._chunk()).lstrip(b"\0")
@@ -224,7 +226,7 @@ class Source:
         if data:
             return data
         if not isinstance(now, _Stored):
-            self.trouble = Skipped.DAMAGED
+            self.skip_reason = Skipped.DAMAGED
         return None
 
     def _chunk(self) -> bytes:
@@ -234,7 +236,7 @@ class Source:
 
 
 def source_of(body: bytes, budget: Budget) -> tuple[Source, bool]:
-    """The bytes as they are when unpacked, and whether they were compressed."""
+    """A source of the unpacked bytes, and whether they were compressed."""
     for signature, make in _STREAMED:
         if body.startswith(signature):
             return Source(body, make, budget), True

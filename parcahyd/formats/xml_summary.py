@@ -1,7 +1,9 @@
 """The summary of an XML document of any kind: feeds, drawings, catalogues.
 
-The title is the first element of that name. Links are what feeds and XLink make them: the text of `link`, `loc` and `guid`, and
+The title is the first element of that name. Links are those of feeds and XLink: the text of `link`, `loc` and `comments`, and
 the attributes `href`, `src` and `url`.
+
+Tested in tests/formats/test_format_plugins.py.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ __all__ = [
 ]
 
 
-# --- Reads XML as a stream of elements and text, with bounds: expat, one call, nothing kept but what is asked for -------
-# Entities that a document declares itself are not resolved: a document that declares any ends there, so none can grow. Nor is
-# anything outside of the document looked up. What was read before an error counts: half a document has half a text.
+# --- Reads XML as a stream of elements and text with expat, within bounds -----------------------------------------------
+# Entities that a document declares are not resolved: content ends at such a declaration, so entities cannot expand. Nothing
+# outside of the document is loaded. What was read before an error is kept.
 
 
 _PARSED = 4 * 1024 * 1024
@@ -41,7 +43,7 @@ class _Enough(Exception):
 def read_xml(
     body: bytes, charset: str, start: Handler, text: Callable[[str], None], end: Callable[[str], None] = lambda _name: None
 ) -> None:
-    """Calls `start(name, attributes)`, `text(data)` and `end(name)` as they come.
+    """Calls `start(name, attributes)`, `text(data)` and `end(name)` in the order of the document.
 
     Names are local names, without prefix; so are those of attributes, but `xml:lang`.
     """
@@ -85,16 +87,16 @@ class XmlSummarizer:
     media_types = frozenset(("text/xml", "application/xml", "+xml"))
 
     def summarize(self, body: bytes, media_type: str, charset: str, url: str) -> Summary | None:  # noqa: ARG002  the port's
-        reading = _Reading()
-        read_xml(body, charset, reading.start, reading.text, reading.end)
-        if not reading.elements:
+        content = _XmlContent()
+        read_xml(body, charset, content.start, content.text, content.end)
+        if not content.elements:
             return None
-        title, *headings = reading.titles or [""]
-        text = "".join(reading.parts)
-        return summary(text, title, reading.language, links=joined(reading.links, url), headings=headings)
+        title, *headings = content.titles or [""]
+        text = "".join(content.parts)
+        return summary(text, title, content.language, links=joined(content.links, url), headings=headings)
 
 
-class _Reading:
+class _XmlContent:
     def __init__(self) -> None:
         self.elements = 0
         self.titles: list[str] = []

@@ -1,14 +1,25 @@
-"""`python -m parcahyd.sample serve` serves the sample site; `python -m parcahyd.sample tour` crawls it."""
+"""`python -m parcahyd.sample serve` serves the sample site; `python -m parcahyd.sample tour` crawls it.
+
+The tour crawls the sample site and shows what was stored, with the ordinary commands. It prints every command before it
+runs, so that a reader can repeat it.
+
+Tested in tests/sample/test_tour.py.
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 
 from parcahyd.cli.options import port_option
 from parcahyd.sample.server import SampleServer
-from parcahyd.sample.tour import tour
+
+__all__ = ["SETTINGS", "sample", "tour"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,6 +52,44 @@ def serve(port: int) -> None:
 def _tour(folder: Path) -> None:
     """Serve the sample site on a free port, crawl it, and show what was stored."""
     raise SystemExit(tour(folder))
+
+
+SETTINGS = ('Map.AllowAddresses=["127.0.0.0/8"]', "Work.HostDelay=0.02", 'Work.Eager="always"')
+"""Settings of the tour: loopback addresses must be allowed, the own server needs no delay, and tables of links are requested
+even where that saves no time, to show them."""
+
+
+def tour(folder: Path) -> int:
+    """Crawl the sample into FOLDER/crawl.db, made anew; the exit code is that of the first command that fails, else 0."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in ("crawl.db", "crawl.db-wal", "crawl.db-shm"):
+        (folder / old).unlink(missing_ok=True)
+    with SampleServer() as server:
+        _print(f"# The Kettle Museum, a sample site, is served at {server.url} while it is being crawled.")
+        settings = [word for setting in SETTINGS for word in ("--set", setting)]
+        forbidden = f"{server.url}private/ledger.html"
+        code = _command(folder, "run", "--seed", server.url, *settings)
+        _print(f"# The server was asked, in this order: {', '.join(path for _, path, _ in server.requests[:6])}, ...")
+        _print(
+            "# /site.TOL is a table of all links of the site, which robots.txt declares: `parcahyd explain` tells of it below."
+        )
+    for command in (["status"], ["urls"], ["explain", forbidden, *settings], ["verify"]):
+        code = code or _command(folder, *command)
+    if not code:
+        program = shlex.join([os.path.relpath(sys.executable, folder), "-m", "parcahyd"])
+        _print(f"\n# Everything is in {folder / 'crawl.db'}. To look further:")
+        _print(f"#   cd {shlex.quote(str(folder))}; {program} --help")
+    return code
+
+
+def _command(folder: Path, *arguments: str) -> int:
+    _print(f"\n$ parcahyd {shlex.join(arguments)}")
+    return subprocess.run([sys.executable, "-m", "parcahyd", *arguments], cwd=folder, check=False).returncode
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

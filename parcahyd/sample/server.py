@@ -62,8 +62,8 @@ class _Answer(TypedDict, total=False):
 class SampleServer:
     """Serves the sample site while its `with` block runs; `url` is where it starts.
 
-    Port 0 takes any free port. Requests are answered by threads that end with the process. `requests` lists what was
-    asked, as (method, path, status), in the order of the answers.
+    Port 0 takes any free port. Requests are answered by threads that end with the process. `requests` lists every
+    request as (method, path, status), in the order of the answers.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -89,7 +89,7 @@ class SampleServer:
         self._thread.join()
 
     def wait(self) -> None:
-        """Stay until the server ends, which only an interruption brings about."""
+        """Block until the server ends, that is, until an interruption."""
         self._thread.join()
 
     def _answer(self, target: str, known_tag: str) -> _Answer:
@@ -131,7 +131,7 @@ class SampleServer:
                 server.requests.append((self.command, self.path, int(code)))
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as above
-                """Nothing is printed; what was asked stands in `requests`."""
+                """Prints nothing; requests are listed in `requests`."""
 
         return Handler
 
@@ -143,7 +143,7 @@ BUNDLE = "/site.TOL"
 
 
 def site_tables(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """By path: the tables that robots.txt declares for these pages."""
+    """The tables that robots.txt declares for these pages, by path."""
     tables: dict[str, bytes] = {}
     bundle: list[bytes] = []
     for path, document in sorted(files.items()):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parcahyd.sample.tour import tour
+from parcahyd.sample.__main__ import tour
 
 ROOT = Path(__file__).parents[2]
 
