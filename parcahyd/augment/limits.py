@@ -1,4 +1,7 @@
-"""The limits within which tables are read."""
+"""The limits within which tables are read.
+
+Tested in tests/augment/test_tol.py.
+"""
 
 from __future__ import annotations
 

@@ -209,8 +209,8 @@ def _page_scope(scope: _Message, path: str) -> _Message:
     if "state" in page:
         page["state"] = page["state"].copy()
     headers = [(name, value) for name, value in scope.get("headers", ()) if name.decode("latin-1").lower() in REQUEST_HEADERS]
-    asked = {"method": "GET", "path": unquote(path), "raw_path": path.encode("latin-1"), "query_string": b""}
-    return {**page, **asked, "headers": headers}
+    page_request = {"method": "GET", "path": unquote(path), "raw_path": path.encode("latin-1"), "query_string": b""}
+    return {**page, **page_request, "headers": headers}
 
 
 async def _send_answer(send: _Send, answer: TableAnswer) -> None:

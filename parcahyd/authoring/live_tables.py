@@ -3,8 +3,6 @@
 `X.TOL` and `X.TVI` are tables of the page X, and a path that ends with a slash stands for its index document. Paths are
 percent-encoded, as requests have them. The application is called for the page each time; only the tables are cached, by the
 hash of the page.
-
-Tested in tests/authoring/test_live_tables.py and tests/authoring/test_middlewares.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tables of one page, the errors in its markers, and the bundle of all tables of links.
-
-Tested in tests/authoring/test_build.py and tests/authoring/test_check.py, by way of `tables_of` and `make_bundle`.
-"""
+"""The tables of one page, the errors in its markers, and the bundle of all tables of links."""
 
 from __future__ import annotations
 

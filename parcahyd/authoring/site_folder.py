@@ -1,7 +1,4 @@
-"""The pages of a built site, the names of their tables, and processes that work on all pages.
-
-Tested in tests/authoring/test_build.py.
-"""
+"""The pages of a built site, the names of their tables, and processes that work on all pages."""
 
 from __future__ import annotations
 

@@ -230,5 +230,5 @@ def _page_environ(environ: WSGIEnvironment, path: str) -> WSGIEnvironment:
     kept = {
         name: value for name, value in environ.items() if name.startswith("wsgi.") or name in _KEPT or name in _KEPT_HEADERS
     }
-    asked = {"REQUEST_METHOD": "GET", "PATH_INFO": unquote_to_bytes(path).decode("latin-1"), "QUERY_STRING": ""}
-    return {**kept, **asked, "wsgi.input": BytesIO()}
+    page_request = {"REQUEST_METHOD": "GET", "PATH_INFO": unquote_to_bytes(path).decode("latin-1"), "QUERY_STRING": ""}
+    return {**kept, **page_request, "wsgi.input": BytesIO()}

@@ -2,8 +2,6 @@
 
 Every unpacked byte counts against a budget, whether or not it is kept. So an archive costs no more than its bounds allow, even
 if its members overlap or expand very much.
-
-Tested in tests/formats/test_archives.py.
 """
 
 from __future__ import annotations
