@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.markers import Span
-from parcahyd.augment.of_document import tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
 from parcahyd.augment.skeleton import merge, part, refreshed

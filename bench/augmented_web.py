@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from parcahyd.augment.bundle import write_bundle
-from parcahyd.augment.of_document import tol_of
+from parcahyd.augment.document_tables import tol_of
 
 __all__ = [
     "HOME",

@@ -21,7 +21,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` is found when this file is run by its name
 
 from bench.augment_formats import damage, random_document
-from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.skeleton import merge, part
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate
@@ -151,7 +151,7 @@ def _held(record: PageRecord) -> StoredVersion:
 
 
 def _stored(record: PageRecord) -> DueUrl:
-    return DueUrl(_KEY, _PATH, state=State.STORED, etag='"document"', held=_held(record))
+    return DueUrl(_KEY, _PATH, state=State.STORED, etag='"document"', stored_version=_held(record))
 
 
 def survive_refresh(chance: random.Random) -> tuple[str, int]:

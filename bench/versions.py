@@ -30,7 +30,7 @@ from bench.report_page import write_section
 from bench.similarity import cost
 from bench.wire import Compressing, Exchange, Wire
 from parcahyd.augment.refusal import Refusal
-from parcahyd.augment.skeleton import apply_tvi, is_smaller, part, rebuild, share, write_regions
+from parcahyd.augment.skeleton import apply_tvi, is_smaller, part, rebuild, share_skeleton, write_regions
 from parcahyd.augment.volatile_places import (
     LEAST_CHANGES,
     NOTHING_LEARNED,
@@ -277,7 +277,7 @@ def stored_bytes(versions: Versions, compress: Compress) -> dict[str, int]:
 
 
 def _shared(old: bytes, new: bytes, whole: int, compress: Compress) -> int:
-    shared = share(old, new)
+    shared = share_skeleton(old, new)
     if shared is None:
         return whole
     skeleton = shared[0].skeleton

@@ -33,13 +33,14 @@ from parcahyd.core.messages import (
     Leases,
     Ready,
     RequestProcessed,
+    Signal,
+    SignalBoard,
     Slowed,
     Visits,
 )
 from parcahyd.core.ports import Downloader
 from parcahyd.core.progress import Observer
 from parcahyd.core.records import Assignment, ResolvedLease, SiteAddresses
-from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.mapping_manager import MappingManager
@@ -230,7 +231,7 @@ def join_update_database(configuration: Configuration, host: UpdateDatabaseProce
         grant=host.grant_credit,
         # Update Database -> URL Dispatcher
         released=host.send_committed,
-        trouble=host.send_notice,
+        report_failure=host.send_notice,
         later=host.later,
     )
     # Document and URL Buffer -> Update Database

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import DEFAULT_LIMITS, Limits, Refusal, RefusalReason
 from parcahyd.augment.tol import Tol, TolReader
 
 __all__ = ["BundleReader", "read_bundle", "write_bundle"]

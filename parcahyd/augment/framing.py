@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from parcahyd.augment.limits import DEFAULT_LIMITS, MAX_HEADER_BYTES, MAX_HEADERS, Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import DEFAULT_LIMITS, MAX_HEADER_BYTES, MAX_HEADERS, Limits, Refusal, RefusalReason
 
 __all__ = [
     "ESCAPE",

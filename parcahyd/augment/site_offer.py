@@ -26,12 +26,12 @@ __all__ = [
     "NOTHING_OFFERED",
     "Declaration",
     "SiteOffer",
-    "bound",
     "choose",
+    "declaration_from_links",
     "declarations_in",
-    "learned",
     "read_declaration",
     "read_offer",
+    "restricted_to_directory",
     "write_declaration",
     "write_offer",
 ]
@@ -142,7 +142,7 @@ def declarations_in(text: bytes) -> list[Declaration]:
     return found
 
 
-def bound(declaration: Declaration, found_at: str) -> Declaration | None:
+def restricted_to_directory(declaration: Declaration, found_at: str) -> Declaration | None:
     """A declaration restricted to what the author of the page `found_at` controls: not robots.txt, not below `/.well-known/`.
 
     It applies to paths both in its scope and below the directory of `found_at`; None where there are none.
@@ -155,7 +155,7 @@ def bound(declaration: Declaration, found_at: str) -> Declaration | None:
     return None
 
 
-def learned(url: str, tol: str = "", tvi: str = "") -> Declaration | None:
+def declaration_from_links(url: str, tol: str = "", tvi: str = "") -> Declaration | None:
     """The declaration that the `Link` headers or `link` elements of a page imply for the pages beside and below it.
 
     `tol` and `tvi` are references as written on the page, or empty. None where they imply no template within that directory.

@@ -14,23 +14,22 @@ from typing import NamedTuple
 import msgspec
 
 from parcahyd.augment.differences import differences
-from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
 from parcahyd.augment.markers import MarkerError, Span, find_regions
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import DEFAULT_LIMITS, Limits, Refusal, RefusalReason
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
 
 __all__ = [
     "MAX_REGIONS",
     "Parted",
     "apply_tvi",
-    "first_visit",
     "is_smaller",
     "merge",
     "part",
     "part_by_spans",
+    "part_with_tvi",
     "rebuild",
     "refreshed",
-    "share",
+    "share_skeleton",
     "write_regions",
 ]
 
@@ -112,7 +111,7 @@ def apply_tvi(
     return document if isinstance(document, Refusal) else (tvi, document)
 
 
-def first_visit(document: bytes, tvi: Tvi, *, is_xml: bool = False, charset: str = "") -> Parted | Refusal:
+def part_with_tvi(document: bytes, tvi: Tvi, *, is_xml: bool = False, charset: str = "") -> Parted | Refusal:
     """A document split with the help of a table that was fetched with it.
 
     Where the table describes this version, the document is split at the table's regions. Where it describes another version,
@@ -153,7 +152,7 @@ _ROW = 64
 """Bytes that a database needs for a row, besides its values."""
 
 
-def share(old: bytes, new: bytes) -> tuple[Parted, Parted] | None:
+def share_skeleton(old: bytes, new: bytes) -> tuple[Parted, Parted] | None:
     """Both versions with the same skeleton, and regions at the same places of it; None where they differ in too many places."""
     found = differences(old, new)
     if len(found) > MAX_REGIONS:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from parcahyd.augment.framing import ESCAPE, Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
-from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import DEFAULT_LIMITS, Limits, Refusal, RefusalReason
 from parcahyd.rules.html.fingerprints import df_text
 
 __all__ = [

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from parcahyd.augment.framing import Frame, escaped, framed, hash_text, is_reference, read_hash, read_number, unescaped
-from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import DEFAULT_LIMITS, Limits, Refusal, RefusalReason
 
 __all__ = ["REGION_ID", "Region", "Tvi", "TviReader", "read_tvi", "write_tvi"]
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from parcahyd.augment.bundle import read_bundle
 from parcahyd.augment.refusal import Refusal
-from parcahyd.augment.skeleton import first_visit
+from parcahyd.augment.skeleton import part_with_tvi
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import read_tvi
 from parcahyd.authoring.atomic_files import read_or_none
@@ -80,7 +80,7 @@ def _wrong_tvi(there: bytes, document: bytes) -> str:
         return str(tvi)
     if tvi.length != len(document) or tvi.hash != sha256(document).digest():
         return "it describes another version of its document"
-    parted = first_visit(document, tvi)
+    parted = part_with_tvi(document, tvi)
     return str(parted) if isinstance(parted, Refusal) else ""
 
 

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote
 
-from parcahyd.augment.of_document import describe, tvi_of
+from parcahyd.augment.document_tables import describe, tvi_of
 from parcahyd.augment.sidecars import INDEX, STEM, WHOLE_PATH, stem
 from parcahyd.augment.site_offer import Declaration, write_declaration
 from parcahyd.augment.skeleton import part

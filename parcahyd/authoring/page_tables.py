@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from parcahyd.augment.bundle import write_bundle
-from parcahyd.augment.of_document import describe, tvi_of
+from parcahyd.augment.document_tables import describe, tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import write_tol

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
 from multiprocessing import get_context
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
@@ -19,6 +21,7 @@ from parcahyd.rules.urls.canonical_url import canonical
 
 __all__ = [
     "SIDECARS",
+    "FolderServer",
     "Page",
     "find_pages",
     "find_sidecars",
@@ -134,3 +137,35 @@ def for_all_pages(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs
 
 def _batch(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
     return [work(item) for item in items]
+
+
+# --- Serves a site folder on loopback, to try it out: files, tables with their media types, conditional requests --------
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves files as the standard library does, with 304 where Last-Modified has not changed."""
+
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {
+        ".TOL": "text/vnd.augment.tol; charset=utf-8",
+        ".tol": "text/vnd.augment.tol; charset=utf-8",
+        ".TVI": "text/vnd.augment.tvi; charset=utf-8",
+        ".tvi": "text/vnd.augment.tvi; charset=utf-8",
+    }
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature is the standard library's
+        """Prints nothing."""
+
+
+class FolderServer(ThreadingHTTPServer):
+    """Serves a folder at `url` once `serve_forever` is called; port 0 takes any free port."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/"

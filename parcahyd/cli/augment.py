@@ -15,7 +15,7 @@ from parcahyd.authoring.author_plan import AuthorPlan, make_plan
 from parcahyd.authoring.build import BuildReport, build
 from parcahyd.authoring.check import check
 from parcahyd.authoring.page_tables import PageError
-from parcahyd.authoring.served import FolderServer
+from parcahyd.authoring.site_folder import FolderServer
 from parcahyd.cli.options import port_option
 from parcahyd.cli.wording import plain, plural, size, span
 from parcahyd.core.errors import UserError

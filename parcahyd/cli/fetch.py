@@ -17,7 +17,7 @@ from parcahyd.cli.exit_codes import NO_ROOM
 from parcahyd.cli.options import crawl_options, read_configuration
 from parcahyd.cli.single_fetch import Exchange, SingleFetch
 from parcahyd.cli.wording import plain, plural, size, span, utc_time
-from parcahyd.config.secrets import secret_headers
+from parcahyd.config.explaining import secret_headers
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStatus, SiteRecord
 from parcahyd.core.states import Reason

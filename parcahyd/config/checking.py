@@ -17,9 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 import pcre2
 
-from parcahyd.config.explaining import Conf, Declared, declared, declared_of_host, plain, shown
+from parcahyd.config.explaining import SECRETS, Conf, Declared, declared, declared_of_host, plain, shown
 from parcahyd.config.schema import HostRule
-from parcahyd.config.secrets import SECRETS
 from parcahyd.core.errors import ConfigurationError
 
 __all__ = ["HostTables", "Place", "checked", "nearest", "rules_in_line", "seed_refusal"]

@@ -16,9 +16,8 @@ import msgspec
 
 from parcahyd.config.checking import HostTables, Place, checked, nearest, rules_in_line
 from parcahyd.config.database_url import DATABASE_KEYS, shown_database_url
-from parcahyd.config.explaining import Conf, Declared, declared, declared_of_host, plain, shown, toml_text
+from parcahyd.config.explaining import SECRETS_OF_OVERRIDES, Conf, Declared, declared, declared_of_host, plain, shown, toml_text
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.config.secrets import SECRETS_OF_OVERRIDES
 from parcahyd.core.errors import ConfigurationError
 
 __all__ = ["Statement", "load", "statements"]

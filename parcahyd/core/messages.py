@@ -1,4 +1,4 @@
-"""The messages between the processes of a run, beside the records of `records.py`.
+"""The messages between the processes of a run, beside the records of `records.py`; the buffer's queues; the signals.
 
 | from | to | messages |
 |---|---|---|
@@ -12,6 +12,9 @@
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
+from collections.abc import Callable
+from enum import Enum
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -36,7 +39,9 @@ __all__ = [
     "Assigned",
     "Begin",
     "BufferAddress",
+    "BufferQueue",
     "BufferRecord",
+    "BufferedRecord",
     "CannotRun",
     "Committed",
     "Credit",
@@ -54,11 +59,15 @@ __all__ = [
     "Ready",
     "Report",
     "RequestProcessed",
+    "Signal",
+    "SignalBoard",
     "Slowed",
     "Stop",
     "Visits",
     "WorkerGone",
     "WorkerJoined",
+    "Written",
+    "charge",
 ]
 
 
@@ -229,3 +238,88 @@ FromUpdateToCoordinator = Ready | CannotRun | Leases | Committed | Notice | Fini
 FromCoordinatorToWorker = Begin | BufferAddress | Visits | Stop
 FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Notice | CannotRun
 FromUpdateToWorker = Credit
+
+
+# --- What passes between the Document and URL Buffer and Update Database: queues, records with their cost, credit -------
+
+
+_RECORD_CHARGE = 256
+
+Item = TypeVar("Item")
+
+
+class BufferQueue(Enum):
+    """The three queues, in the order in which Update Database empties them (P19)."""
+
+    EXTERN = "ExternLQ"
+    DOC = "DocURLQ"
+    BAD = "BadURLQ"
+
+
+class BufferedRecord(msgspec.Struct, Generic[Item], frozen=True, gc=False):
+    """A record in the buffer, its cost, and the worker (`sender`) and visit whose credit it takes."""
+
+    item: Item
+    cost: int
+    sender: int
+    visit: int
+
+
+class Written(msgspec.Struct):
+    """The outcome of a batch of records."""
+
+    stored: int = 0
+    """Pages with a document or a redirect that the URL did not have."""
+    unchanged: int = 0
+    """Pages that did not change, by their bytes or by the server's answer."""
+    received: int = 0
+    """Bytes of documents, decoded."""
+    found: int = 0
+    """URLs that were not known before."""
+    has_new_work: bool = False
+    """A site that is not being visited may have something to do."""
+    late: int = 0
+    """Records that changed nothing, since their visit is no longer open."""
+
+
+def charge(size: int) -> int:
+    """What a record of `size` encoded bytes costs in credit: its bytes, and a fixed amount that bounds their number."""
+    return size + _RECORD_CHARGE
+
+
+# --- The five signals of the pipeline (statement P20) -------------------------------------------------------------------
+
+
+class Signal(Enum):
+    """A signal, which wakes a box.
+
+    | signal | raised by | wakes |
+    |---|---|---|
+    | Something to map | URL Dispatcher, after it filled the URL-IP Queue | Mapping Manager |
+    | Hungry | URL Mapper, when its set is finished | Mapping Manager |
+    | Something to crawl | URL Mapper, after it filled the Resolved URL Queue | Crawl Manager |
+    | Request processed | Crawl Worker, when a visit is over | Crawl Manager |
+    | Something to update | Crawl Worker, with every record for the buffer | Update Database |
+
+    A signal carries no data: the work is in the queues, so a signal that is raised twice does no harm.
+    """
+
+    SOMETHING_TO_MAP = "Something to map"
+    HUNGRY = "Hungry"
+    SOMETHING_TO_CRAWL = "Something to crawl"
+    REQUEST_PROCESSED = "Request processed"
+    SOMETHING_TO_UPDATE = "Something to update"
+
+
+class SignalBoard:
+    """The functions that each signal calls; `raise_` calls them at once, in the order in which they were wired."""
+
+    def __init__(self) -> None:
+        self._receivers: dict[Signal, list[Callable[[], None]]] = {signal: [] for signal in Signal}
+
+    def wire(self, signal: Signal, receiver: Callable[[], None]) -> None:
+        self._receivers[signal].append(receiver)
+
+    def raise_(self, signal: Signal) -> None:
+        for receiver in self._receivers[signal]:
+            receiver()

@@ -98,7 +98,7 @@ class DueUrl(_Record, frozen=True):
     etag: str = ""
     modified: str = ""
     """The stored document's validators; both empty where there is none."""
-    held: StoredVersion | None = None
+    stored_version: StoredVersion | None = None
     """None where the document is not refreshed by fragment."""
 
 
@@ -159,7 +159,7 @@ class SiteLease(_Record, frozen=True):
     """Visits in a row that found the site unreachable."""
     known: bytes = b""
     """The keys of the site's known URLs, ascending, eight bytes each in the machine's order."""
-    whole: bool = True
+    has_all_keys: bool = True
     """False when the site has more than MetaKeys URLs: this visit fetches only what it was sent."""
     robots_redirects: tuple[RobotsRedirect, ...] = ()
     augmentation: bytes = b""

@@ -14,7 +14,7 @@ import msgspec
 
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Assignment, Pause, ResolvedLease
-from parcahyd.rules.politeness.shares import Shares
+from parcahyd.rules.politeness.rate_limit import Shares
 
 __all__ = ["CrawlManager"]
 

@@ -17,8 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from parcahyd.core.buffer import BufferedRecord, BufferQueue
-from parcahyd.core.messages import BufferRecord
+from parcahyd.core.messages import BufferedRecord, BufferQueue, BufferRecord
 from parcahyd.core.records import BadRecord, ExternRecord, VisitOver
 
 __all__ = ["DocumentBuffer"]

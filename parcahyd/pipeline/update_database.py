@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from parcahyd.core.buffer import BufferedRecord, BufferQueue, Written
-from parcahyd.core.messages import BufferRecord
+from parcahyd.core.messages import BufferedRecord, BufferQueue, BufferRecord, Written
 from parcahyd.core.records import BadRecord, VisitOver
 from parcahyd.core.states import State
 
-__all__ = ["Tally", "UpdateDatabase"]
+__all__ = ["CommittedCounts", "UpdateDatabase"]
 
 _TRIES_BEFORE_HALVING = 4
 _TRIES_ALONE = 2
@@ -66,12 +65,12 @@ class _Writer(Protocol[_Written_contra]):
 
     def write(self, queue: BufferQueue, items: Sequence[_Written_contra], done: _Done) -> None: ...
 
-    def write_poison(self, _queue: BufferQueue, item: _Written_contra, done: _Done) -> None: ...
+    def write_as_failed(self, _queue: BufferQueue, item: _Written_contra, done: _Done) -> None: ...
 
     def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: _Done) -> None: ...
 
 
-class Tally:
+class CommittedCounts:
     """Counts what was committed in this run."""
 
     def __init__(self) -> None:
@@ -98,7 +97,7 @@ class UpdateDatabase(Generic[Item]):
     """Writes batches of the buffer, one at a time.
 
     `grant` returns credit to senders. `released` gets the visits that were released, and whether there is new work for the URL
-    Dispatcher. `trouble` gets a sentence about a failure. `later` calls a function after so many seconds.
+    Dispatcher. `report_failure` gets a sentence about a failure. `later` calls a function after so many seconds.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class UpdateDatabase(Generic[Item]):
         *,
         grant: Callable[[dict[int, int]], None],
         released: Callable[[list[int], bool], None],
-        trouble: Callable[[str], None],
+        report_failure: Callable[[str], None],
         later: Callable[[float, Callable[[], None]], None],
     ) -> None:
         self._buffer = buffer
@@ -117,7 +116,7 @@ class UpdateDatabase(Generic[Item]):
         self._max_size = max_size
         self._grant = grant
         self._released = released
-        self._trouble = trouble
+        self._report_failure = report_failure
         self._later = later
         self._busy = False
         self._turn = 0
@@ -125,7 +124,7 @@ class UpdateDatabase(Generic[Item]):
         self._lingers = False
         self._enough = max(1, max_size // 4)
         self._batch_size = dict.fromkeys(BufferQueue, max_size)
-        self.tally = Tally()
+        self.committed_counts = CommittedCounts()
 
     def run(self) -> None:
         """Woken by *Something to update*: write a batch, unless one is being written or a few records wait for more."""
@@ -171,9 +170,9 @@ class UpdateDatabase(Generic[Item]):
         self._failures += 1
         is_halving = self._batch_size[queue] < self._max_size
         if len(batch) == 1 and self._failures >= (_TRIES_ALONE if is_halving else _TRIES_BEFORE_HALVING):
-            self._trouble(f"a record in {queue.value} cannot be stored: {result}")
+            self._report_failure(f"a record in {queue.value} cannot be stored: {result}")
             self._busy = True
-            self._writer.write_poison(queue, batch[0].item, lambda result: self._poison_written(queue, batch, result))
+            self._writer.write_as_failed(queue, batch[0].item, lambda result: self._poison_written(queue, batch, result))
             return
         self._buffer.put_back(queue, batch)
         if len(batch) > 1 and (is_halving or self._failures >= _TRIES_BEFORE_HALVING):
@@ -181,7 +180,7 @@ class UpdateDatabase(Generic[Item]):
             self._failures = 0
             self._run_again(queue)
             return
-        self._trouble(f"the database did not take a batch of {len(batch)} from {queue.value}: {result}")
+        self._report_failure(f"the database did not take a batch of {len(batch)} from {queue.value}: {result}")
         self._pause(queue)
 
     def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
@@ -189,7 +188,7 @@ class UpdateDatabase(Generic[Item]):
         if isinstance(result, Exception):
             # The failure of the record cannot be stored either, so the record is not the cause: the database is out of reach.
             self._buffer.put_back(queue, batch)
-            self._trouble(f"the database takes nothing: {result}")
+            self._report_failure(f"the database takes nothing: {result}")
             self._pause(queue)
             return
         self._failures = 0
@@ -214,10 +213,10 @@ class UpdateDatabase(Generic[Item]):
     def _commit(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], written: Written) -> None:
         if queue is BufferQueue.BAD:
             for buffered in batch:
-                self.tally.add(buffered.item.record)
-        self.tally.add_written(written)
+                self.committed_counts.add(buffered.item.record)
+        self.committed_counts.add_written(written)
         self._grant(self._buffer.committed(batch))
-        if written.woken:
+        if written.has_new_work:
             self._released([], True)
         self.run()
 
@@ -235,7 +234,7 @@ class UpdateDatabase(Generic[Item]):
         self._busy = False
         if isinstance(result, Exception):
             self._failures += 1
-            self._trouble(f"the database did not release {len(over) + len(abandoned)} visits: {result}")
+            self._report_failure(f"the database did not release {len(over) + len(abandoned)} visits: {result}")
             self._busy = True
 
             def again() -> None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from parcahyd.core.messages import Committed, LeaseRequest, Leases
+from parcahyd.core.messages import Committed, LeaseRequest, Leases, Signal, SignalBoard
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import SiteLease
-from parcahyd.core.signals import Signal, SignalBoard
 
 __all__ = ["UrlDispatcher"]
 

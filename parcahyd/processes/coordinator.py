@@ -29,12 +29,12 @@ from parcahyd.core.messages import (
     Notice,
     Ready,
     RequestProcessed,
+    Signal,
     WorkerGone,
 )
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.progress import Observer
 from parcahyd.core.records import SiteLease, VisitOver
-from parcahyd.core.signals import Signal
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.run_progress import RunProgress
 from parcahyd.processes.worker_pool import Loss, WorkerPool

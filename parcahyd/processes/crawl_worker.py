@@ -14,7 +14,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from parcahyd.config.schema import Configuration, decode_configuration
-from parcahyd.core.buffer import charge
 from parcahyd.core.errors import UserError
 from parcahyd.core.messages import (
     Begin,
@@ -27,6 +26,7 @@ from parcahyd.core.messages import (
     Report,
     Stop,
     WorkerJoined,
+    charge,
 )
 from parcahyd.core.ports import Clock, Downloader
 from parcahyd.document_tools import DocumentTools

@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailure
-from parcahyd.core.messages import BufferRecord
+from parcahyd.core.messages import BufferQueue, BufferRecord, Written
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import BadRecord, ExternRecord, PageRecord, VisitOver
 from parcahyd.core.states import Event, Reason, after
@@ -46,7 +45,7 @@ class DatabaseThread:
     def write(self, queue: BufferQueue, items: Sequence[BufferedItem], done: _Done) -> None:
         self._write(lambda: self._store_batch(queue, items), done)
 
-    def write_poison(self, _queue: BufferQueue, item: BufferedItem, done: _Done) -> None:
+    def write_as_failed(self, _queue: BufferQueue, item: BufferedItem, done: _Done) -> None:
         """Store as `failed` what cannot be stored; what is neither a document nor a bad URL is given up."""
         self._write(lambda: self._store_poison(item.record), done)
 

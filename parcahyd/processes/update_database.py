@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration, decode_configuration
-from parcahyd.core.buffer import charge
 from parcahyd.core.errors import StoreFailure, UserError
 from parcahyd.core.messages import (
     AddressesFound,
@@ -32,11 +31,12 @@ from parcahyd.core.messages import (
     Leases,
     Notice,
     Ready,
+    Signal,
     WorkerGone,
     WorkerJoined,
+    charge,
 )
 from parcahyd.core.records import BadRecord, PauseRecord, SiteAddresses, VisitOver
-from parcahyd.core.signals import Signal
 from parcahyd.core.states import State
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.database_thread import DatabaseThread
@@ -122,7 +122,7 @@ class UpdateDatabaseProcess:
 
     def _report(self) -> None:
         self._is_reporting = False
-        tally, buffer = self._boxes.update_database.tally, self._boxes.document_buffer
+        tally, buffer = self._boxes.update_database.committed_counts, self._boxes.document_buffer
         self.coordinator.send(
             Committed(
                 released=tuple(self._released),
@@ -277,7 +277,7 @@ class UpdateDatabaseProcess:
     # --- the end -------------------------------------------------------------------------------------------------------
 
     def _finish(self, message: Finish) -> None:
-        tally = self._boxes.update_database.tally
+        tally = self._boxes.update_database.committed_counts
         counts = {
             "requests": message.requests,
             "stored": tally.stored,

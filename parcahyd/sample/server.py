@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from typing import Self, TypedDict
 
 from parcahyd.augment.bundle import write_bundle
-from parcahyd.augment.of_document import describe, tvi_of
+from parcahyd.augment.document_tables import describe, tvi_of
 from parcahyd.augment.sidecars import INDEX, stem
 from parcahyd.augment.tol import write_tol
 

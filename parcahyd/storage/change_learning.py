@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.skeleton import is_smaller, share
+from parcahyd.augment.skeleton import is_smaller, share_skeleton
 from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile_places import WINDOW, Learned, learn, read_learned, skeleton_hash, visited, write_learned
 from parcahyd.rules.html.fingerprints import fingerprint
@@ -129,7 +129,7 @@ def _lesson(learned: Learned, skeleton_sha256: bytes) -> LearnedRow:
 
 def _with_skeleton(judgement: Judgement, old: bytes, new: bytes, compress: Compress) -> Judgement:
     """Both versions on the skeleton that they have in common, where that is smaller."""
-    shared = share(old, new)
+    shared = share_skeleton(old, new)
     if shared is None:
         return judgement
     olds, news = (_packed(parted.regions, compress) for parted in shared)
@@ -142,7 +142,7 @@ def _with_skeleton(judgement: Judgement, old: bytes, new: bytes, compress: Compr
 
 def _on_skeleton(judgement: Judgement, skeleton: bytes, new: bytes, compress: Compress) -> Judgement:
     """The new version on the skeleton that versions before have in common, where it has all of it and that is smaller."""
-    shared = share(skeleton, new)
+    shared = share_skeleton(skeleton, new)
     if shared is None or shared[0].skeleton != skeleton:
         return judgement
     news = _packed(shared[1].regions, compress)

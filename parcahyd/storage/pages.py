@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, func, insert, null, update
 
-from parcahyd.core.buffer import Written
+from parcahyd.core.messages import Written
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.refresh.change_rate import ChangeRate

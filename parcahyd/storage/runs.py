@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Text, bindparam, func, literal_column, null, or_, select, tuple_, update
 
+from parcahyd.config.explaining import without_secrets
 from parcahyd.config.schema import Configuration
-from parcahyd.config.secrets import without_secrets
 from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.core.version import __version__
 from parcahyd.refresh.budget import Allowance

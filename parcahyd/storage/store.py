@@ -13,8 +13,8 @@ from typing import Self
 import msgspec
 
 from parcahyd.config.schema import Configuration
-from parcahyd.core.buffer import Written
 from parcahyd.core.errors import UserError
+from parcahyd.core.messages import Written
 from parcahyd.core.ports import Order
 from parcahyd.core.records import (
     BadRecord,
@@ -218,7 +218,7 @@ class Store:
             seen_urls = self._urls.seen_of(seen)
             lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
             written.found = self._urls.insert_seen(lookup, seen_urls, now)
-        written.woken = self._sites.take_new_work()
+        written.has_new_work = self._sites.take_new_work()
 
     def store_documents(
         self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | RobotsRedirectRecord], now: float
@@ -235,7 +235,7 @@ class Store:
             self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._errands.answered((record for record in current if isinstance(record, RobotsRedirectRecord)), now)
         self._pages.committed()
-        written.woken = self._sites.take_new_work()
+        written.has_new_work = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])
         for packed in pages:
             page = packed.page

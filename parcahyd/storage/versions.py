@@ -221,7 +221,7 @@ class VersionsForVisit:
             held = self._held(row) if is_small else None
             if held is not None and used + _size(held) <= most:
                 used += _size(held)
-                urls.append(msgspec.structs.replace(url, held=held))
+                urls.append(msgspec.structs.replace(url, stored_version=held))
             elif row is None or not used or (is_small and held is None):
                 urls.append(url)
         return tuple(urls), used

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.augment.bundle import BundleReader, read_bundle, write_bundle
-from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import Limits, Refusal, RefusalReason
 from parcahyd.augment.tol import Tol, TolHead, link_line, write_tol
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parcahyd.augment.framing import Frame, escaped, framed, is_reference, read_hash, read_number, unescaped
-from parcahyd.augment.limits import MAX_HEADERS, Limits
-from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
+from parcahyd.augment.refusal import MAX_HEADERS, Consequence, Limits, Refusal, RefusalReason
 
 TABLE = b"TOL/1\nName: value\n\none\n# a comment\ntwo\nend 2\n"
 

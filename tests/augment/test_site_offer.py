@@ -14,12 +14,12 @@ from parcahyd.augment.site_offer import (
     NOTHING_OFFERED,
     Declaration,
     SiteOffer,
-    bound,
     choose,
+    declaration_from_links,
     declarations_in,
-    learned,
     read_declaration,
     read_offer,
+    restricted_to_directory,
     write_declaration,
     write_offer,
 )
@@ -121,19 +121,19 @@ def test_a_declaration_is_written_only_as_it_is_read(scope: str, tol: str, tvi: 
     ],
 )
 def test_a_page_speaks_for_its_own_directory(scope: str, speaker: str, expected: tuple[str, str] | None) -> None:
-    held = bound(msgspec.structs.replace(DOCS, scope=scope), SITE + speaker)
+    held = restricted_to_directory(msgspec.structs.replace(DOCS, scope=scope), SITE + speaker)
     assert (held and (held.scope, held.within)) == expected
 
 
 def test_what_a_page_names_stays_in_its_directory() -> None:
     wide = Declaration("/", "/~bob{path}.TOL", "{path}.TVI", bundle="/all.TOL")
-    held = bound(wide, f"{SITE}/~alice/index.html")
+    held = restricted_to_directory(wide, f"{SITE}/~alice/index.html")
     assert held is not None
     assert held.tol_of(f"{SITE}/~alice/a.html") is None
     assert held.tvi_of(f"{SITE}/~alice/a.html") == f"{SITE}/~alice/a.html.TVI"
     assert held.tvi_of(f"{SITE}/~bob/a.html") is None
     assert held.bundle_of(SITE) is None
-    climbing = bound(Declaration("/", "{path}/../../../~bob/x.TOL"), f"{SITE}/~alice/index.html")
+    climbing = restricted_to_directory(Declaration("/", "{path}/../../../~bob/x.TOL"), f"{SITE}/~alice/index.html")
     assert climbing is not None
     assert climbing.tol_of(f"{SITE}/~alice/a.html") is None
 
@@ -149,10 +149,10 @@ def test_the_most_specific_scope_wins() -> None:
 
 
 def test_a_page_teaches_the_template_for_its_neighbours() -> None:
-    taught = learned(f"{SITE}/a/b.html", "b.TOL", "/a/b.TVI")
+    taught = declaration_from_links(f"{SITE}/a/b.html", "b.TOL", "/a/b.TVI")
     assert taught == Declaration("/a/", "{stem}.TOL", "{stem}.TVI", within="/a/")
     assert taught.tol_of(f"{SITE}/a/c/d.html") == f"{SITE}/a/c/d.TOL"
-    assert learned(f"{SITE}/a/b.html", "http://evil.example/a/b.TOL") is None
-    assert learned(f"{SITE}/a/b.html", "other.TOL") is None
-    assert learned(f"{SITE}/a/b.html", "http://[") is None
-    assert learned(f"{SITE}/a/b.html") is None
+    assert declaration_from_links(f"{SITE}/a/b.html", "http://evil.example/a/b.TOL") is None
+    assert declaration_from_links(f"{SITE}/a/b.html", "other.TOL") is None
+    assert declaration_from_links(f"{SITE}/a/b.html", "http://[") is None
+    assert declaration_from_links(f"{SITE}/a/b.html") is None

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.augment_formats import random_document, survive_damage, survive_round_trip
-from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
 from parcahyd.augment.skeleton import (
     MAX_REGIONS,
     Parted,
     apply_tvi,
-    first_visit,
     is_smaller,
     merge,
     part,
+    part_with_tvi,
     rebuild,
     refreshed,
-    share,
+    share_skeleton,
     write_regions,
 )
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
@@ -85,32 +85,32 @@ def test_what_does_not_fit_is_not_merged(change: dict[str, object], fault: Refus
 
 
 def test_a_first_visit_cuts_the_spans_of_its_own_version() -> None:
-    assert first_visit(DOCUMENT, _tvi(DOCUMENT)) == PARTED
+    assert part_with_tvi(DOCUMENT, _tvi(DOCUMENT)) == PARTED
 
 
 def test_a_first_visit_with_a_table_of_another_version_goes_by_the_markers() -> None:
-    assert first_visit(DOCUMENT, _tvi(NEWER)) == PARTED
+    assert part_with_tvi(DOCUMENT, _tvi(NEWER)) == PARTED
 
 
 def test_spans_need_no_markers() -> None:
     text = b"Visitors: 12345\n"
     skeleton = b"Visitors: \n"
     tvi = Tvi("a.txt", sha256(skeleton).digest(), 11, sha256(text).digest(), 16, (Region("n", 10, b"12345"),))
-    assert first_visit(text, tvi) == Parted(skeleton, tvi.regions)
-    later = first_visit(text.replace(b"5", b"6"), tvi)
+    assert part_with_tvi(text, tvi) == Parted(skeleton, tvi.regions)
+    later = part_with_tvi(text.replace(b"5", b"6"), tvi)
     assert isinstance(later, Refusal)
     assert later.reason == RefusalReason.BASE
 
 
 def test_versions_that_do_not_agree() -> None:
-    other = first_visit(DOCUMENT + b"!", _tvi(DOCUMENT))
+    other = part_with_tvi(DOCUMENT + b"!", _tvi(DOCUMENT))
     assert isinstance(other, Refusal)
     assert other.reason == RefusalReason.BASE
-    wrong = first_visit(DOCUMENT + b"<b data-vol=stock>", _tvi(DOCUMENT))
+    wrong = part_with_tvi(DOCUMENT + b"<b data-vol=stock>", _tvi(DOCUMENT))
     assert isinstance(wrong, Refusal)
     assert wrong.reason == RefusalReason.MARKERS
     lying = msgspec.structs.replace(_tvi(DOCUMENT), base_hash=bytes(32))
-    assert isinstance(first_visit(DOCUMENT, lying), Refusal)
+    assert isinstance(part_with_tvi(DOCUMENT, lying), Refusal)
 
 
 @given(st.integers())
@@ -146,7 +146,7 @@ _DOCUMENT = st.binary(max_size=200) | st.text("ab <>\n\u00e9", max_size=100).map
 
 @given(_DOCUMENT, _DOCUMENT)
 def test_both_versions_come_back(old: bytes, new: bytes) -> None:
-    shared = share(old, new)
+    shared = share_skeleton(old, new)
     assert shared is not None
     first, second = shared
     assert first.skeleton == second.skeleton
@@ -170,7 +170,7 @@ def test_versions_that_differ_in_too_many_places() -> None:
     words = range(2 * MAX_REGIONS + 2)
     old = b" ".join(b"%d" % number for number in words)
     new = b" ".join(b"%d" % number if number % 2 else b"x" for number in words)
-    assert share(old, new) is None
+    assert share_skeleton(old, new) is None
 
 
 def test_what_needs_less_space() -> None:

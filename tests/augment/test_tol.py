@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import Limits, Refusal, RefusalReason
 from parcahyd.augment.tol import Link, Tol, TolHead, TolReader, link_line, read_tol, write_tol
 from parcahyd.rules.urls.canonical_url import Joiner
 

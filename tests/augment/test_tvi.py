@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.augment.limits import Limits
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.refusal import Limits, Refusal, RefusalReason
 from parcahyd.augment.tvi import Region, Tvi, TviReader, read_tvi, write_tvi
 
 A, B = sha256(b"a").digest(), sha256(b"b").digest()

@@ -10,8 +10,8 @@ import pytest
 
 from parcahyd.augment.bundle import read_bundle
 from parcahyd.augment.sidecars import resolve
-from parcahyd.augment.site_offer import bound, declarations_in
-from parcahyd.augment.skeleton import Parted, first_visit, refreshed
+from parcahyd.augment.site_offer import declarations_in, restricted_to_directory
+from parcahyd.augment.skeleton import Parted, part_with_tvi, refreshed
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
 from parcahyd.authoring.atomic_files import write_atomically
@@ -47,7 +47,7 @@ def test_the_tables_are_right(site: Path) -> None:
     tvi = read_tvi((site / "kettle.TVI").read_bytes())
     assert isinstance(tvi, Tvi)
     document = PAGES["kettle.html"].encode()
-    parted = first_visit(document, tvi)
+    parted = part_with_tvi(document, tvi)
     assert isinstance(parted, Parted)
     assert refreshed(parted.skeleton, tvi, parted.places) == document
     feed = read_tvi((site / "sub" / "feed.TVI").read_bytes())
@@ -317,7 +317,7 @@ def test_a_site_below_a_path_is_declared_by_a_file_that_its_pages_name(site: Pat
     assert "augment.txt" in report.written
     assert not (site / "robots.txt").exists()
     (declaration,) = declarations_in((site / "augment.txt").read_bytes())
-    held = bound(declaration, f"{url}augment.txt")
+    held = restricted_to_directory(declaration, f"{url}augment.txt")
     assert held is not None
     assert held.tol_of(f"{url}sub/") == f"{url}sub/index.TOL"
     assert held.bundle_of("https://a.example") == f"{url}site.TOL"

@@ -9,7 +9,7 @@ import pytest
 
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
-from parcahyd.augment.skeleton import first_visit
+from parcahyd.augment.skeleton import part_with_tvi
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi
 from parcahyd.authoring import asgi, wsgi
@@ -75,7 +75,7 @@ def test_a_table_of_variable_information_is_that_of_its_page(site: Site) -> None
     assert site.ask("/kettle.TVI").header("content-type") == "text/vnd.augment.tvi; charset=utf-8"
     tvi = site.tvi("/kettle.TVI")
     assert [(region.id, region.content) for region in tvi.regions] == [("price", b"11.00 EUR")]
-    assert not isinstance(first_visit(KETTLE, tvi), Refusal)
+    assert not isinstance(part_with_tvi(KETTLE, tvi), Refusal)
 
 
 def test_the_whole_name_counts(site: Site) -> None:

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from parcahyd.augment.site_offer import learned
+from parcahyd.augment.site_offer import declaration_from_links
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
 from tests.support.nginx import find_nginx, nginx
@@ -83,7 +83,7 @@ def test_pages_name_their_tables(url: str, page: str, table: str | None) -> None
         assert answer.headers["Content-Type"] == "text/html"
         assert answer.headers["Link"] == (f'<{table}>; rel="tol"' if table else None)
     if table is not None:
-        declaration = learned(url + page, tol=table)
+        declaration = declaration_from_links(url + page, tol=table)
         assert declaration is not None
         assert declaration.tol_of(url + page) == url + table
 

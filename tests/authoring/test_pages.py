@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from parcahyd.augment.of_document import tol_of, tvi_of
+from parcahyd.augment.document_tables import tol_of, tvi_of
 from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.site_offer import Declaration, read_declaration
-from parcahyd.augment.skeleton import first_visit, merge
+from parcahyd.augment.skeleton import merge, part_with_tvi
 from parcahyd.augment.tol import KINDS, read_tol
 from parcahyd.augment.tvi import read_tvi
 
@@ -37,7 +37,7 @@ def test_the_whole_example_is_merged() -> None:
     (text,) = re.findall(r"^```\n(TVI/1\n.*?)^```$", FORMAT, re.DOTALL | re.MULTILINE)
     tvi = read_tvi(text.encode())
     assert not isinstance(tvi, Refusal)
-    parted = first_visit(document, tvi)
+    parted = part_with_tvi(document, tvi)
     assert not isinstance(parted, Refusal)
     assert sha256(merge(parted.skeleton, parted.regions)).digest() == tvi.hash
     assert f"The skeleton has {len(parted.skeleton)} bytes" in FORMAT

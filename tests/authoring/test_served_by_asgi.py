@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from parcahyd.augment.refusal import Refusal
-from parcahyd.augment.skeleton import first_visit
+from parcahyd.augment.skeleton import part_with_tvi
 from parcahyd.augment.tvi import read_tvi
 from parcahyd.authoring.asgi import TablesMiddleware
 from tests.authoring.small_application import KETTLE, SmallApplication
@@ -44,7 +44,7 @@ def test_page_and_tables(url: str) -> None:
         assert answer.headers["Content-Type"] == "text/vnd.augment.tvi; charset=utf-8"
         tag, tvi = answer.headers["ETag"], read_tvi(answer.read())
     assert not isinstance(tvi, Refusal)
-    assert not isinstance(first_visit(KETTLE, tvi), Refusal)
+    assert not isinstance(part_with_tvi(KETTLE, tvi), Refusal)
     with pytest.raises(HTTPError) as unchanged:
         urlopen(Request(f"{url}/kettle.TVI", headers={"If-None-Match": tag}))  # noqa: S310 - loopback
     assert unchanged.value.code == 304

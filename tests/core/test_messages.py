@@ -11,6 +11,7 @@ import pytest
 
 from parcahyd import topology
 from parcahyd.core import messages
+from parcahyd.core.messages import Signal, SignalBoard
 from parcahyd.processes import coordinator, crawl_worker, update_database, worker_pool
 
 _RECORDS = {kind.__name__ for kind in get_args(messages.BufferRecord)}
@@ -34,3 +35,24 @@ def test_every_message_that_may_arrive_has_a_handler(union: object, readers: tup
     kinds = {kind.__name__ for kind in get_args(union)}
     assert kinds
     assert kinds - handled == set()
+
+
+def test_a_signal_wakes_only_its_own() -> None:
+    board = SignalBoard()
+    woken: list[str] = []
+    board.wire(Signal.HUNGRY, lambda: woken.append("first"))
+    board.wire(Signal.HUNGRY, lambda: woken.append("second"))
+    board.wire(Signal.SOMETHING_TO_MAP, lambda: woken.append("other"))
+    board.raise_(Signal.HUNGRY)
+    board.raise_(Signal.HUNGRY)
+    assert woken == ["first", "second", "first", "second"]
+
+
+def test_there_are_the_five_of_the_paper() -> None:
+    assert [signal.value for signal in Signal] == [
+        "Something to map",
+        "Hungry",
+        "Something to crawl",
+        "Request processed",
+        "Something to update",
+    ]

@@ -9,7 +9,7 @@ from collections import Counter
 import psutil
 
 from tests.support.crawl import CrawlFactory, Running
-from tests.support.processes import PATIENCE, process_of_kind, wait_until
+from tests.support.processes import TEST_TIMEOUT, process_of_kind, wait_until
 from tests.support.site_server import Listener, SiteServer, await_silence
 from tests.support.sites import Answer, Site, html
 
@@ -87,7 +87,7 @@ def test_documents_that_were_lost_with_their_worker_are_asked_for_again(server: 
         release()
         assert wait_until(lambda: len(server.targets()) == len(site.pages) and not server.under_way), running.said()
         worker.kill()
-        worker.wait(PATIENCE)
+        worker.wait(TEST_TIMEOUT)
         update.resume()
         assert running.wait() == 0, running.said()
     assert running_crawl.show_all(running_crawl.stored()) == _whole(listener, site)
@@ -114,7 +114,7 @@ def test_a_new_worker_may_begin_before_all_of_the_former_is_read(server: SiteSer
         await_silence(server)
         (first,) = {entry.host for entry in server.log}
         former.kill()
-        former.wait(PATIENCE)
+        former.wait(TEST_TIMEOUT)
         assert wait_until(lambda: {entry.host for entry in list(server.log)} > {first}), "the other site has no worker"
         update.resume()
         assert running.wait() == 0, running.said()

@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.tvi import Tvi, read_tvi, write_tvi
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.site_server import Listener, SiteServer

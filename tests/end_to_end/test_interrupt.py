@@ -6,7 +6,7 @@ from collections import Counter
 
 from tests.support.crawl import CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
-from tests.support.processes import PATIENCE, marked_processes, wait_until
+from tests.support.processes import TEST_TIMEOUT, marked_processes, wait_until
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, html
 
@@ -17,7 +17,7 @@ _TELLING = ["--interval", "0"]
 def test_an_interrupted_crawl_goes_on_and_asks_for_nothing_twice(server: SiteServer, crawl_on: CrawlFactory) -> None:
     listener = server.listen()
     server.put("", generated_site(120))
-    crawl = crawl_on({"Work.HostConnections": 4, "Work.StopTimeout": PATIENCE})
+    crawl = crawl_on({"Work.HostConnections": 4, "Work.StopTimeout": TEST_TIMEOUT})
     with (
         server.holding(lambda _: len(server.targets()) > 20) as release,
         crawl.start(listener.url(), options=_TELLING) as running,

@@ -16,7 +16,7 @@ from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.tol import read_tol
 from parcahyd.authoring.author_plan import make_plan
 from parcahyd.authoring.build import build
-from parcahyd.authoring.served import FolderServer
+from parcahyd.authoring.site_folder import FolderServer
 
 pytest.importorskip("scrapy", reason="scrapy is not installed: pip install '.[author-test]'")
 ROOT = Path(__file__).parents[2]

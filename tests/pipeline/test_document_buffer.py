@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.core.buffer import BufferQueue
-from parcahyd.core.messages import BufferRecord
+from parcahyd.core.messages import BufferQueue, BufferRecord
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailure
-from parcahyd.core.messages import BufferRecord
+from parcahyd.core.messages import BufferQueue, BufferRecord, Written
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
@@ -43,7 +42,7 @@ class Database:
             )
         )
 
-    def write_poison(self, _queue: BufferQueue, item: Item, done: Done) -> None:
+    def write_as_failed(self, _queue: BufferQueue, item: Item, done: Done) -> None:
         if not self.down:
             self.poisoned.append(item.record)
         down = self.down
@@ -74,7 +73,7 @@ class Bench:
             max_size,
             grant=self._grant,
             released=lambda visits, _: self.released.extend(visits),
-            trouble=self.notices.append,
+            report_failure=self.notices.append,
             later=lambda seconds, then: self.alarms.append((seconds, then)),
         )
 
@@ -108,7 +107,7 @@ def test_a_pass_is_extern_doc_bad_and_then_the_release() -> None:
     assert [queue for queue, _ in bench.database.batches] == list(BufferQueue)
     assert bench.released == [7]
     assert bench.buffer.is_empty
-    assert (bench.box.tally.unchanged, dict(bench.box.tally.reasons)) == (1, {"missing": 1})
+    assert (bench.box.committed_counts.unchanged, dict(bench.box.committed_counts.reasons)) == (1, {"missing": 1})
 
 
 def test_batches_hold_at_most_max_size_and_everything_is_written() -> None:

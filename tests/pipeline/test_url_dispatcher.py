@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from parcahyd.core.messages import Committed, LeaseRequest, Leases
+from parcahyd.core.messages import Committed, LeaseRequest, Leases, Signal, SignalBoard
 from parcahyd.core.records import DueUrl, SiteLease
-from parcahyd.core.signals import Signal, SignalBoard
 from parcahyd.pipeline.url_dispatcher import UrlDispatcher
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.buffer import BufferQueue, Written
 from parcahyd.core.errors import StoreFailure
+from parcahyd.core.messages import BufferQueue, Written
 from parcahyd.core.records import ExternRecord, PageRecord
 from parcahyd.core.states import Reason, State
 from parcahyd.processes.database_thread import DatabaseThread
@@ -88,8 +88,8 @@ def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(
     page = PageRecord(visit, site, key_of("/"), "/", 0, 0, True, clock.now(), 200, "192.0.2.1", b"", body=b"<p>")
     poison = packers.prepare(page)
     packers.pack()
-    thread.write_poison(BufferQueue.DOC, poison, answers.take)
-    thread.write_poison(BufferQueue.EXTERN, BufferedItem(ExternRecord(visit, 1, ("http://b.example/",))), answers.take)
+    thread.write_as_failed(BufferQueue.DOC, poison, answers.take)
+    thread.write_as_failed(BufferQueue.EXTERN, BufferedItem(ExternRecord(visit, 1, ("http://b.example/",))), answers.take)
     thread.call(lambda: thread.opened().close(), answers.take)
     failed, given_up, _ = answers.wait(3)[1:]
     assert (failed, given_up) == (Written(), Written())

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, create_engine, event, inspect, select
 from sqlalchemy.exc import OperationalError
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.buffer import Written
+from parcahyd.core.messages import Written
 from parcahyd.core.records import BadRecord, PageRecord, SiteLease, UnchangedRecord, VisitOver
 from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER, Revisits

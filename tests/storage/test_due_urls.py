@@ -42,7 +42,7 @@ def _leased(desk: Desk, most: int, keys: int) -> dict[str, tuple[object, ...]]:
     pairs: list[SiteLease] = desk.lease(pages=most, keys=keys, again_before=desk.now)
     for pair in pairs:
         desk.over(pair)
-    return {pair.host: (pair.urls, pair.known, pair.whole) for pair in pairs}
+    return {pair.host: (pair.urls, pair.known, pair.has_all_keys) for pair in pairs}
 
 
 @pytest.mark.parametrize(("most", "keys"), [(1, 1000), (4, 3), (1000, 1000)])

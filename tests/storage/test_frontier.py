@@ -26,7 +26,7 @@ def test_a_seed_is_leased_once(desk: Desk) -> None:
     assert [(due.path, due.key, due.depth, due.seed, due.state) for due in pair.urls] == [
         ("/index.html", key_of("/index.html"), 0, True, State.KNOWN)
     ]
-    assert pair.whole
+    assert pair.has_all_keys
     assert array("q", pair.known).tolist() == [key_of("/index.html")]
     assert following is None
     assert desk.lease_and_next() == ([], None)
@@ -96,10 +96,10 @@ def test_keys_come_along_up_to_meta_keys(desk: Desk) -> None:
     desk.crawl(desk.visit(), internal=("/x", "/y"))
     (pair,) = desk.lease(keys=3)
     assert array("q", pair.known).tolist() == sorted(map(key_of, ("/", "/x", "/y")))
-    assert pair.whole
+    assert pair.has_all_keys
     desk.over(pair)
     (pair,) = desk.lease(keys=2)
-    assert (pair.known, pair.whole) == (b"", False)
+    assert (pair.known, pair.has_all_keys) == (b"", False)
     assert {due.path for due in pair.urls} == {"/x", "/y"}
 
 

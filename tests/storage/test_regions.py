@@ -198,8 +198,8 @@ def test_regions_of_a_page_that_was_stored_without_them(desk: Desk, mode: str) -
     assert zlib.decompress(document["body"]) == (b"<b></b>" if mode == "lazy" else b"<b>1</b>")
     assert _show(desk) == b"<b>1</b>"
     (url,) = _again(desk, mode).urls
-    assert url.held is not None
-    assert url.held.regions == (("r1", 3, b"1"),)
+    assert url.stored_version is not None
+    assert url.stored_version.regions == (("r1", 3, b"1"),)
 
 
 def test_a_page_without_a_table_forgets_it_and_keeps_its_bytes(desk: Desk) -> None:
@@ -213,7 +213,7 @@ def test_a_page_without_a_table_forgets_it_and_keeps_its_bytes(desk: Desk) -> No
     desk.over(pair)
     assert desk.rows(tvis) == []
     assert _show(desk) == b"<b>1</b>"
-    assert [url.held for url in _again(desk).urls] == [None]
+    assert [url.stored_version for url in _again(desk).urls] == [None]
 
 
 def test_nothing_is_left_of_a_page_that_does_not_want_to_be_kept(desk: Desk) -> None:
@@ -269,11 +269,11 @@ def test_what_is_held_goes_round(desk: Desk, mode: str) -> None:
     _begin(desk, mode)
     desk.seed(f"{A}/", f"{A}/plain")
     pair = desk.visit()
-    assert [url.held for url in pair.urls] == [None, None]
+    assert [url.stored_version for url in pair.urls] == [None, None]
     desk.write(_page(desk, pair, "/", "<b>", "12:00", "</b>", mode=mode), desk.page(pair, "/plain"))
     desk.over(pair)
     pair = _again(desk, mode)
-    held = {url.path: url.held for url in pair.urls}
+    held = {url.path: url.stored_version for url in pair.urls}
     assert held["/plain"] is None
     found = held["/"]
     assert found is not None
@@ -284,10 +284,10 @@ def test_what_is_held_goes_round(desk: Desk, mode: str) -> None:
     desk.write(desk.unchanged(pair, "/", table=TableFact('"t2"', "", 0, 3)), desk.unchanged(pair, "/plain"))
     desk.over(pair)
     pair = _again(desk, mode)
-    assert [url.held.table for url in pair.urls if url.held] == [TableFact('"t2"', "", 0, 3)]
+    assert [url.stored_version.table for url in pair.urls if url.stored_version] == [TableFact('"t2"', "", 0, 3)]
     desk.write(desk.unchanged(pair, "/"), _page(desk, pair, "/plain", "", "x", "y", mode=mode, table=None))
     desk.over(pair)
-    assert [url.held.table.merges for url in _again(desk, mode).urls if url.held] == [3]
+    assert [url.stored_version.table.merges for url in _again(desk, mode).urls if url.stored_version] == [3]
 
 
 def test_a_new_version_has_the_table_that_came_with_it(desk: Desk) -> None:
@@ -301,8 +301,8 @@ def test_a_new_version_has_the_table_that_came_with_it(desk: Desk) -> None:
     desk.over(pair)
     assert [row["merges"] for row in desk.rows(tvis)] == [1]
     (url,) = _again(desk).urls
-    assert url.held is not None
-    assert (url.held.regions, url.held.table.merges) == ((("r1", 3, b"2"),), 1)
+    assert url.stored_version is not None
+    assert (url.stored_version.regions, url.stored_version.table.merges) == ((("r1", 3, b"2"),), 1)
 
 
 def test_what_is_held_is_bounded(desk: Desk) -> None:
@@ -317,7 +317,7 @@ def test_what_is_held_is_bounded(desk: Desk) -> None:
     )
     desk.over(pair)
     pair = _again(desk)
-    held = [url.path for url in pair.urls if url.held is not None]
+    held = [url.path for url in pair.urls if url.stored_version is not None]
     assert held == [url.path for url in pair.urls]
     assert "/3" in held
     assert len(held) == 2  # The third is left to the next visit.
@@ -326,7 +326,7 @@ def test_what_is_held_is_bounded(desk: Desk) -> None:
     desk.over(pair)
     pair = desk.visit()
     assert [url.path for url in pair.urls] == [path for path in ("/", "/2", "/3") if path not in held]
-    assert pair.urls[0].held is not None
+    assert pair.urls[0].stored_version is not None
 
 
 def test_a_document_that_is_too_large_to_be_held_is_asked_for_without(desk: Desk) -> None:
@@ -335,7 +335,7 @@ def test_a_document_that_is_too_large_to_be_held_is_asked_for_without(desk: Desk
     pair = desk.visit()
     desk.write(_page(desk, pair, "/", "<b>", "x" * (PAIR_BYTES + 1), "</b>"))
     desk.over(pair)
-    assert [url.held for url in _again(desk).urls] == [None]
+    assert [url.stored_version for url in _again(desk).urls] == [None]
 
 
 def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,7 +348,7 @@ def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, 
         desk.over(pair)
     desk.now += 40 * REVISIT
     _begin(desk)
-    held = [url.held for pair in desk.lease() for url in pair.urls]
+    held = [url.stored_version for pair in desk.lease() for url in pair.urls]
     assert len(held) == 3
     assert sum(one is not None for one in held) == 1
 
@@ -362,7 +362,7 @@ def test_damage_is_not_held(doomed_desk: Desk) -> None:
     desk.over(pair)
     with desk.look.begin() as connection:
         connection.execute(volatile.update().values(content=b"nonsense"))
-    assert [url.held for url in _again(desk).urls] == [None]
+    assert [url.stored_version for url in _again(desk).urls] == [None]
     assert [finding.kind for finding in desk.findings()] == ["fetch-damaged"]
 
 
@@ -389,7 +389,7 @@ def test_a_table_that_is_gone_is_not_held(desk: Desk) -> None:
     desk.write(desk.unchanged(pair))
     desk.over(pair)
     pair = _again(desk)
-    assert pair.urls[0].held is not None
+    assert pair.urls[0].stored_version is not None
     desk.write(desk.unchanged(pair, is_table_gone=True))
     desk.over(pair)
-    assert _again(desk).urls[0].held is None
+    assert _again(desk).urls[0].stored_version is None

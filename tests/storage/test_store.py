@@ -43,14 +43,14 @@ def test_only_a_site_that_is_given_something_to_do_is_news(desk: Desk) -> None:
     first = desk.visit(A)
 
     def ahead(*links: str) -> bool:
-        return desk.store.store_extern([ExternRecord(first.visit, 1, links)], desk.now).woken
+        return desk.store.store_extern([ExternRecord(first.visit, 1, links)], desk.now).has_new_work
 
     # A site that waits already, one that is being visited, one outside of the scope.
     assert not ahead(f"{B}/waits")
     second = desk.visit(B)
     assert not ahead(f"{B}/visited")
     assert not ahead("http://c.example/")
-    assert not desk.write(desk.page(first, internal=("/own",), external=(f"{B}/more",))).woken
+    assert not desk.write(desk.page(first, internal=("/own",), external=(f"{B}/more",))).has_new_work
     desk.write(*(desk.page(second, path) for path in ("/", "/waits", "/visited", "/more")))
     desk.over(second)
     assert ahead(f"{B}/new")
@@ -61,9 +61,9 @@ def test_a_widened_scope_and_an_errand_are_news(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit(A)
-    assert not desk.store.store_extern([ExternRecord(pair.visit, 1, (f"{B}/x",))], desk.now).woken
-    assert desk.write(desk.redirect(pair, "/", f"{B}/", seed=True)).woken
-    assert desk.write(SiteRecord(pair.visit, pair.site, robots_redirect="http://robots.example/robots.txt")).woken
+    assert not desk.store.store_extern([ExternRecord(pair.visit, 1, (f"{B}/x",))], desk.now).has_new_work
+    assert desk.write(desk.redirect(pair, "/", f"{B}/", seed=True)).has_new_work
+    assert desk.write(SiteRecord(pair.visit, pair.site, robots_redirect="http://robots.example/robots.txt")).has_new_work
 
 
 def test_late_links_change_nothing(desk: Desk) -> None:

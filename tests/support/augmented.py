@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.augment.of_document import tol_of
+from parcahyd.augment.document_tables import tol_of
 from parcahyd.augment.sidecars import stem
 from tests.support.sites import Answer, Page, Site, robots, text
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.support.processes import PATIENCE, end_all, marked_processes
+from tests.support.processes import TEST_TIMEOUT, end_all, marked_processes
 
 __all__ = ["Crawl", "CrawlFactory", "Finished", "Running", "Setting", "assert_user_error"]
 
@@ -81,7 +81,7 @@ class Crawl:
 
     # --- any command ---------------------------------------------------------------------------------------------------
 
-    def command(self, *arguments: str, timeout: float = PATIENCE) -> Finished:
+    def command(self, *arguments: str, timeout: float = TEST_TIMEOUT) -> Finished:
         """Runs `parcahyd ARGUMENTS` to its end; a command that takes longer than `timeout` fails the test."""
         process = self._popen(arguments)
         try:
@@ -95,7 +95,7 @@ class Crawl:
         return Finished(process.returncode, out, err.decode(errors="replace"))
 
     def run(
-        self, *seeds: str, sets: Mapping[str, Setting] | None = None, timeout: float = PATIENCE, code: int | None = 0
+        self, *seeds: str, sets: Mapping[str, Setting] | None = None, timeout: float = TEST_TIMEOUT, code: int | None = 0
     ) -> Finished:
         """`parcahyd run` to its end; fails the test unless it exits with `code` (None: whatever it is)."""
         finished = self.command(*self._run_arguments(seeds, sets), timeout=timeout)
@@ -225,7 +225,7 @@ class Running:
         """What a service manager does: SIGTERM to the process it started."""
         self.process.terminate()
 
-    def wait(self, timeout: float = PATIENCE) -> int:
+    def wait(self, timeout: float = TEST_TIMEOUT) -> int:
         """The exit code; a run that takes longer fails the test with what it said last."""
         try:
             return self.process.wait(timeout)

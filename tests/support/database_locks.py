@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from tests.support.processes import PATIENCE, wait_until
+from tests.support.processes import TEST_TIMEOUT, wait_until
 
 __all__ = ["hold_writes"]
 
@@ -21,7 +21,7 @@ def hold_writes(database: str, when: Callable[[], bool]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hold_sqlite(database: str, when: Callable[[], bool]) -> Iterator[None]:
-    connection = sqlite3.connect(database.removeprefix("sqlite:///"), timeout=PATIENCE, isolation_level=None)
+    connection = sqlite3.connect(database.removeprefix("sqlite:///"), timeout=TEST_TIMEOUT, isolation_level=None)
     try:
         assert wait_until(when, pause=0.002)
         connection.execute("BEGIN IMMEDIATE")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from tests.support.processes import PATIENCE
+from tests.support.processes import TEST_TIMEOUT
 
 __all__ = ["LoopThread"]
 
@@ -23,8 +23,8 @@ class LoopThread:
         self._thread.start()
 
     def call(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """The coroutine's result, computed on the loop, within `PATIENCE`, so that no test hangs on its own server."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+        """The coroutine's result, computed on the loop, within `TEST_TIMEOUT`, so that no test hangs on its own server."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(TEST_TIMEOUT)
 
     def close(self) -> None:
         self.call(_cancel_everything())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crawl import ROOT, Finished
-from tests.support.processes import PATIENCE
+from tests.support.processes import TEST_TIMEOUT
 
 __all__ = ["command_without_privileges"]
 
@@ -29,6 +29,6 @@ def command_without_privileges(*arguments: str, folder: Path = ROOT) -> Finished
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("nothing is forbidden to root")
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *arguments], cwd=folder, capture_output=True, check=False, timeout=PATIENCE
+        [sys.executable, "-c", _PROGRAM, *arguments], cwd=folder, capture_output=True, check=False, timeout=TEST_TIMEOUT
     )
     return Finished(done.returncode, done.stdout, done.stderr.decode(errors="replace"))

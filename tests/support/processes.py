@@ -9,9 +9,9 @@ from typing import Literal
 
 import psutil
 
-__all__ = ["KINDS", "PATIENCE", "Kind", "end_all", "kind_of", "marked_processes", "process_of_kind", "wait_until"]
+__all__ = ["KINDS", "TEST_TIMEOUT", "Kind", "end_all", "kind_of", "marked_processes", "process_of_kind", "wait_until"]
 
-PATIENCE = 120.0
+TEST_TIMEOUT = 120.0
 """Seconds after which a test gives up. Nothing takes nearly as long, even on a busy machine: only what is stuck reaches it."""
 
 Kind = Literal["coordinator", "worker", "update database"]
@@ -59,10 +59,10 @@ def end_all(processes: list[psutil.Process]) -> None:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(processes, timeout=PATIENCE)
+    psutil.wait_procs(processes, timeout=TEST_TIMEOUT)
 
 
-def wait_until(condition: Callable[[], bool], timeout: float = PATIENCE, pause: float = 0.02) -> bool:
+def wait_until(condition: Callable[[], bool], timeout: float = TEST_TIMEOUT, pause: float = 0.02) -> bool:
     """Polls until the condition holds; False when it still does not after `timeout` seconds."""
     end = time.monotonic() + timeout
     while not condition():

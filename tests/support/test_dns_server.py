@@ -7,10 +7,10 @@ import dns.resolver
 import pytest
 
 from tests.support.dns_server import DnsName, DnsServer
-from tests.support.processes import PATIENCE
+from tests.support.processes import TEST_TIMEOUT
 
 
-def _resolver(server: DnsServer, lifetime: float = PATIENCE) -> dns.resolver.Resolver:
+def _resolver(server: DnsServer, lifetime: float = TEST_TIMEOUT) -> dns.resolver.Resolver:
     resolver = dns.resolver.Resolver(configure=False)
     resolver.nameservers = [server.address]
     resolver.port = server.port

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.generated_site import generated_site, page_target
-from tests.support.processes import PATIENCE, wait_until
+from tests.support.processes import TEST_TIMEOUT, wait_until
 from tests.support.site_server import Listener, SiteServer, can_bind, refusing_port
 from tests.support.sites import Answer, Site, html, redirect, tree_site, validated
 
 
 def _get(listener: Listener, target: str = "/", host: str = "", **headers: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection(listener.address, listener.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(listener.address, listener.port, timeout=TEST_TIMEOUT)
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request("GET", target, headers={"Host": host, **sent} if host else sent)
     return connection.getresponse()
@@ -42,7 +42,7 @@ def test_pages_hosts_and_log(server: SiteServer) -> None:
 def test_connections_are_kept_alive(server: SiteServer) -> None:
     listener = server.listen()
     server.site().pages = {"/": html("One"), "/2": replace(html("Two"), framing="close")}
-    connection = http.client.HTTPConnection(listener.address, listener.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(listener.address, listener.port, timeout=TEST_TIMEOUT)
     for target in ("/", "/", "/2"):
         connection.request("GET", target)
         assert connection.getresponse().read()
@@ -87,7 +87,7 @@ def test_violations_of_the_protocol(server: SiteServer) -> None:
 def test_requests_under_way_are_counted(server: SiteServer) -> None:
     listener = server.listen()
     server.site().pages = {"/slow": Answer(silent=True), "/": html("Quick")}
-    slow = http.client.HTTPConnection(listener.address, listener.port, timeout=PATIENCE)
+    slow = http.client.HTTPConnection(listener.address, listener.port, timeout=TEST_TIMEOUT)
     slow.request("GET", "/slow")
     assert wait_until(lambda: len(server.log) == 1)
     threads = [threading.Thread(target=lambda: _get(listener).read()) for _ in range(3)]

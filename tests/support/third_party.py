@@ -8,7 +8,7 @@ from pathlib import Path
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.plugin_manager import PluginManager
-from tests.support.processes import PATIENCE
+from tests.support.processes import TEST_TIMEOUT
 
 __all__ = ["DOWNLOADER", "RESOLVER", "configured", "download", "plugin_folder"]
 
@@ -74,7 +74,7 @@ def download(manager: PluginManager) -> list[DownloadResult]:
     began = loop.time()
 
     def look() -> None:
-        if results or loop.time() - began > PATIENCE:
+        if results or loop.time() - began > TEST_TIMEOUT:
             loop.call_later(0.05, loop.stop)
         else:
             loop.call_later(0.005, look)

@@ -20,7 +20,7 @@ import pytest
 
 from tests.support.crawl import Crawl, CrawlFactory, Running
 from tests.support.generated_site import generated_site
-from tests.support.processes import KINDS, PATIENCE, Kind, marked_processes, process_of_kind, wait_until
+from tests.support.processes import KINDS, TEST_TIMEOUT, Kind, marked_processes, process_of_kind, wait_until
 from tests.support.site_server import SiteServer, can_bind
 from tests.support.sites import Answer, html, redirect, robots
 
@@ -89,7 +89,7 @@ class _Torture:
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.kill()
         if kind == "worker":
-            victim.wait(PATIENCE)
+            victim.wait(TEST_TIMEOUT)
         else:
             code = running.wait()
             assert code in (-9 if kind == "coordinator" else 1, 0), running.said()  # 0 when it was just about to end.

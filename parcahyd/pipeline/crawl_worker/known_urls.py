@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from parcahyd.rules.traps.memory_budget import MemoryBudget
+from parcahyd.rules.traps.budgets import MemoryBudget
 
 __all__ = ["SITEMAP_LEVELS", "KnownUrls", "Room", "SitemapPaths"]
 

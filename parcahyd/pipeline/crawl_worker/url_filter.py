@@ -12,8 +12,8 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import DueUrl, SiteLease
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.html.fingerprints import similarity
+from parcahyd.rules.traps.budgets import MemoryBudget
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
-from parcahyd.rules.traps.memory_budget import MemoryBudget
 from parcahyd.rules.urls.url_patterns import UrlPatterns
 
 __all__ = ["UrlFilter"]

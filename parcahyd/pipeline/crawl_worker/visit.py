@@ -85,7 +85,7 @@ class Visit:
         self._is_busy = is_busy
         self._sitemaps = SitemapPaths(self.origin)
         self._writer = RecordWriter(assignment, work, emit)
-        self._known = KnownUrls(lease.known, lease.whole, room)
+        self._known = KnownUrls(lease.known, lease.has_all_keys, room)
         for url in lease.urls:
             self._known.add(url.key)
         self._url_filter = UrlFilter(lease, work, room.facts, now)

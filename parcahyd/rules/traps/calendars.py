@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterable
 from itertools import islice
 
-from parcahyd.rules.traps.memory_budget import VisitMemory
+from parcahyd.rules.traps.budgets import VisitMemory
 from parcahyd.rules.traps.url_shapes import numbered
 
 __all__ = ["DATE_NAMES", "Calendars"]

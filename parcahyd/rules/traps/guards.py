@@ -9,9 +9,8 @@ import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.states import Reason
-from parcahyd.rules.traps.budgets import Budgets, StoredTwinCount
+from parcahyd.rules.traps.budgets import Budgets, MemoryBudget, StoredTwinCount, VisitMemory
 from parcahyd.rules.traps.calendars import DATE_NAMES, Calendars
-from parcahyd.rules.traps.memory_budget import MemoryBudget, VisitMemory
 from parcahyd.rules.traps.queries import SESSION_NAMES, Queries, Sessions
 from parcahyd.rules.traps.url_shapes import names_of, repeats
 

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from parcahyd.core.states import Reason
-from parcahyd.rules.traps.memory_budget import VisitMemory
+from parcahyd.rules.traps.budgets import VisitMemory
 from parcahyd.rules.traps.url_shapes import repeats
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parcahyd.augment.of_document import tol_of
+from parcahyd.augment.document_tables import tol_of
 from parcahyd.augment.site_offer import SiteOffer, read_offer
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadResult

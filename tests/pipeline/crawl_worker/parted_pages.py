@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import msgspec
 
-from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tvi import Tvi, read_tvi, write_tvi
 from parcahyd.config.schema import WorkConf
@@ -65,7 +65,7 @@ def stored(body: bytes, table: TableFact = FACT, path: str = "/page.html", **fac
         "utf-8",
         b"X-Old: 1\r\n",
     )
-    url = DueUrl(key_of(path), path, state=State.STORED, etag='"d1"', held=held)
+    url = DueUrl(key_of(path), path, state=State.STORED, etag='"d1"', stored_version=held)
     return msgspec.structs.replace(url, **facts)
 
 

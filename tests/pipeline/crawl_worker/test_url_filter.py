@@ -9,7 +9,7 @@ from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, SiteLease, VisitOver
 from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
-from parcahyd.rules.traps.memory_budget import MemoryBudget
+from parcahyd.rules.traps.budgets import MemoryBudget
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import World, page, redirect
 

@@ -265,7 +265,7 @@ def test_a_visit_fetches_no_more_pages_than_it_may() -> None:
 
 def test_on_a_large_site_only_what_was_sent_is_fetched() -> None:
     world = World({"/": page("a", "b")})
-    world.visit("/", whole=False)
+    world.visit("/", has_all_keys=False)
     assert world.paths() == ["/robots.txt", "/"]
     assert world.of(PageRecord)[0].internal == ("/a", "/b")
 

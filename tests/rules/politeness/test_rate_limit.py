@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from parcahyd.rules.politeness.rate_limit import RateLimit
+from parcahyd.rules.politeness.rate_limit import RateLimit, Shares
 
 
 def test_with_one_connection_the_delay_runs_from_the_end() -> None:
@@ -24,3 +24,41 @@ def test_with_more_connections_the_delay_runs_from_the_start() -> None:
     assert gate.opens_at() == inf
     gate.leave(20.0)
     assert gate.opens_at() == 14.0
+
+
+def _crawl(shares: Shares, hosts: int, requests: int, now: float) -> None:
+    for number in range(hosts):
+        shares.count(f"h{number}.example", requests, now)
+
+
+def test_a_host_that_takes_much_more_than_others_has_exceeded_its_share() -> None:
+    shares = Shares(0.002)
+    _crawl(shares, 2000, 1, 0.0)
+    shares.count("greedy.example", 100, 1.0)
+    assert shares.is_exceeded_by("greedy.example")
+    assert not shares.is_exceeded_by("h1.example")
+    assert not shares.is_exceeded_by("new.example")
+
+
+def test_few_hosts_share_evenly_however_small_the_share_is() -> None:
+    shares = Shares(0.002)
+    _crawl(shares, 4, 1000, 0.0)
+    assert not any(shares.is_exceeded_by(f"h{number}.example") for number in range(4))
+    alone = Shares(0.002)
+    alone.count("only.example", 100_000, 0.0)
+    assert not alone.is_exceeded_by("only.example")
+
+
+def test_what_was_asked_long_ago_does_not_count() -> None:
+    shares = Shares(0.002)
+    shares.count("greedy.example", 5000, 0.0)
+    for hour in (1, 2):
+        _crawl(shares, 2000, 1, hour * 3600.0)
+    assert not shares.is_exceeded_by("greedy.example")
+
+
+def test_a_share_of_zero_means_that_nobody_waits() -> None:
+    shares = Shares(0.0)
+    _crawl(shares, 2000, 1, 0.0)
+    shares.count("greedy.example", 5000, 0.0)
+    assert not shares.is_exceeded_by("greedy.example")

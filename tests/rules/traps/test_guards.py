@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.states import SETTINGS_OF, Reason
+from parcahyd.rules.traps.budgets import MemoryBudget
 from parcahyd.rules.traps.guards import Guards, mark_of_bytes
-from parcahyd.rules.traps.memory_budget import MemoryBudget
 
 NOW = 1_780_000_000.0  # in May 2026
 OFF: dict[str, Any] = {

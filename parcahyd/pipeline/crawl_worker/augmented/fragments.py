@@ -29,11 +29,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.limits import MAX_TABLE_BYTES
 from parcahyd.augment.markers import may_have_markers
-from parcahyd.augment.refusal import Consequence, Refusal, RefusalReason
+from parcahyd.augment.refusal import MAX_TABLE_BYTES, Consequence, Refusal, RefusalReason
 from parcahyd.augment.sidecars import is_of_document, resolve
-from parcahyd.augment.skeleton import first_visit, merge, refreshed
+from parcahyd.augment.skeleton import merge, part_with_tvi, refreshed
 from parcahyd.augment.tvi import Region, Tvi, read_tvi
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import DueUrl, StoredVersion, TableFact
@@ -122,12 +121,12 @@ class Fragments:
 
     def request_instead(self, item: DueUrl, now: float) -> PlannedRequest | None:
         """The request of a table in place of its stored document, or None. After a failure the document is requested."""
-        if item.held is None or item.tries or self._offers.are_fragments_barred(now):
+        if item.stored_version is None or item.tries or self._offers.are_fragments_barred(now):
             return None
         path = self._table_path(item)
         if path is None:
             return None
-        table = item.held.table
+        table = item.stored_version.table
         # A date beside an entity tag is ignored (RFC 9110, section 13.1.3), and tables are small enough for its bytes to count.
         return _request(path, item, validators=conditional_headers(table.etag, "" if table.etag else table.modified))
 
@@ -174,9 +173,9 @@ class Fragments:
             return Step(document)
         if result.failure is DownloadFailure.CANCELLED:
             return Step()
-        if item.held is None:
+        if item.stored_version is None:
             return Step(failed=failed or _LOST)
-        return self._refresh(request, item, item.held, result, failed, now)
+        return self._refresh(request, item, item.stored_version, result, failed, now)
 
     def _parts_of_waiting(
         self, request: PlannedRequest, document: ReadDocument, result: DownloadResult, failed: Failure | None, now: float
@@ -318,13 +317,13 @@ class Fragments:
     def unchanged(self, item: DueUrl, now: float) -> tuple[TableFact | None, bool]:
         """Of a document that its server confirmed: what is new about its table, or None; and whether the table is gone."""
         expected = self._expected.pop(item.key, None)
-        if item.held is None:
+        if item.stored_version is None:
             return None, False
         if expected is None:
             return None, self._table_path(item) is None
         if not expected.sha256:
             return None, not expected.is_kept
-        if expected.sha256 != item.held.sha256:
+        if expected.sha256 != item.stored_version.sha256:
             self._offers.strike(now)
             return None, True
         return (None, True) if expected.table is None else (expected.table.fact, False)
@@ -350,7 +349,7 @@ class Fragments:
             return NO_PARTS
         if len(body) > _LARGEST_MARKED and sha256(body).digest() != table.tvi.hash:
             return NO_PARTS
-        parted = first_visit(body, table.tvi, is_xml=not is_html(media_type), charset=document.charset)
+        parted = part_with_tvi(body, table.tvi, is_xml=not is_html(media_type), charset=document.charset)
         if isinstance(parted, Refusal):
             self._note_refusal(parted, now)
             return NO_PARTS

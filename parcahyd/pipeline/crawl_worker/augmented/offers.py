@@ -18,11 +18,11 @@ from parcahyd.augment.site_offer import (
     MAX_DECLARATIONS,
     Declaration,
     SiteOffer,
-    bound,
     choose,
+    declaration_from_links,
     declarations_in,
-    learned,
     read_offer,
+    restricted_to_directory,
     write_offer,
 )
 
@@ -78,7 +78,9 @@ class Offers:
         """Read a file of declarations, which hold for its own directory; those of the well-known file for the whole site."""
         found: Iterable[Declaration | None] = declarations_in(text)
         if path != WELL_KNOWN:
-            found = [bound(declaration, self._origin + path) for declaration in found if declaration is not None]
+            found = [
+                restricted_to_directory(declaration, self._origin + path) for declaration in found if declaration is not None
+            ]
         for declaration in found:
             if declaration is not None:
                 self._add(declaration)
@@ -87,7 +89,7 @@ class Offers:
         """A page of this site names its tables (absolute URLs, or empty); returns whether a declaration was added."""
         if (not tol or self._tol_of(url) == tol) and (not tvi or self._tvi_of(url) == tvi):
             return False
-        taught = learned(url, tol, tvi)
+        taught = declaration_from_links(url, tol, tvi)
         if taught is None:
             return False
         holds = choose(self.declarations, url)

@@ -51,7 +51,7 @@ def may_be_augmented(lease: SiteLease, work: WorkConf, robots: bytes) -> bool:
     """Whether a visit needs an `AugmentedSite` from its first page on; `robots` is the text of robots.txt."""
     if work.Probe != "declared" or lease.augmentation or b"augment" in robots.lower():
         return True
-    return any(url.held is not None for url in lease.urls)
+    return any(url.stored_version is not None for url in lease.urls)
 
 
 class PlainSite:

@@ -70,7 +70,7 @@ class TableRequests:
         self._allows = allows
         self._offers = offers
         # Early links are of no use where the visit does not fill LocalQ by itself, or where depth must be exact.
-        is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and lease.whole
+        is_of_use = work.Order == BREADTH_FIRST and work.MaxDepth is None and lease.has_all_keys
         self._eager = work.Eager if is_of_use else "never"
         self._probe = work.Probe
         self._files: list[str] = []

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bench.fragments import survive_damaged_table, survive_refresh
-from parcahyd.augment.of_document import tvi_of
+from parcahyd.augment.document_tables import tvi_of
 from parcahyd.augment.skeleton import part
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.records import BadRecord, DueUrl, PageRecord, StoredVersion, TableFact, UnchangedRecord, VisitOver
@@ -80,7 +80,7 @@ def test_links_of_an_xml_document_s_regions() -> None:
     written = tvi_of(after, "feed.xml", is_xml=True)
     assert isinstance(written, bytes)
     one = world({"/feed.TVI": tvi(written)})
-    one.visit(urls=(DueUrl(key_of("/feed.xml"), "/feed.xml", state=State.STORED, held=held),))
+    one.visit(urls=(DueUrl(key_of("/feed.xml"), "/feed.xml", state=State.STORED, stored_version=held),))
     record = one.of(PageRecord)[0]
     assert (record.body, record.internal) == (after, ("/new",))
     assert record.media_type.endswith("xml")
@@ -255,8 +255,8 @@ def test_twenty_refreshes_bring_one_audit() -> None:
         (record,) = one.of(UnchangedRecord)
         audits += "/page.html" in one.paths()
         assert record.table is not None
-        assert due.held is not None
-        due = msgspec.structs.replace(due, held=msgspec.structs.replace(due.held, table=record.table))
+        assert due.stored_version is not None
+        due = msgspec.structs.replace(due, stored_version=msgspec.structs.replace(due.stored_version, table=record.table))
     assert audits == 2
 
 
@@ -278,8 +278,8 @@ def test_limits_count_a_page_once_whatever_it_took() -> None:
 
 def test_what_cannot_be_read_of_a_stored_skeleton_fits_no_table() -> None:
     due = stored(document())
-    assert due.held is not None
-    broken = msgspec.structs.replace(due, held=msgspec.structs.replace(due.held, skeleton=b"\x00broken"))
+    assert due.stored_version is not None
+    broken = msgspec.structs.replace(due, stored_version=msgspec.structs.replace(due.stored_version, skeleton=b"\x00broken"))
     one = refreshed(_NEW, tvi(table(_NEW)), broken)
     assert one.paths() == ["/robots.txt", "/page.TVI", "/page.html"]
     assert [record.body for record in one.of(PageRecord)] == [_NEW]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.augment.limits import Limits
-from parcahyd.augment.of_document import tol_of, tvi_of
-from parcahyd.augment.refusal import Refusal, RefusalReason
+from parcahyd.augment.document_tables import tol_of, tvi_of
+from parcahyd.augment.refusal import Limits, Refusal, RefusalReason
 from parcahyd.augment.skeleton import part
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import Tvi, read_tvi

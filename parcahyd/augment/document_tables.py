@@ -6,8 +6,7 @@ import re
 from hashlib import sha256
 from typing import NamedTuple
 
-from parcahyd.augment.limits import DEFAULT_LIMITS, Limits
-from parcahyd.augment.refusal import Refusal
+from parcahyd.augment.refusal import DEFAULT_LIMITS, Limits, Refusal
 from parcahyd.augment.skeleton import Parted, part
 from parcahyd.augment.tol import EMBEDDED_KINDS, FOLLOWED_KINDS, TolHead, link_line, write_tol
 from parcahyd.augment.tvi import Tvi, write_tvi
