@@ -105,7 +105,7 @@ def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[st
             if record.detail:
                 yield "", record.detail
         elif isinstance(record, PauseRecord):
-            yield "pause", f"the server asks for no requests until {utc_time(record.not_before)}"
+            yield "pause", f"the server wants to be left alone until {utc_time(record.not_before)}"
         elif isinstance(record, PageRecord):
             yield from _page(record, all_links)
     for sentence in visit.plugin_errors:
