@@ -1,10 +1,10 @@
-"""A page that was stored before and comes with other bytes: the same page with another clock, or a new version?
+"""Judges a stored page that comes with other bytes: the same page with another clock, or a new version.
 
-What a page's versions taught (`augment.learned`) lies in `learned`, with the version that is stored. Of a page that is the
-same nothing is stored again. A new version is kept in parts where that needs less space: the skeleton that it has in common
-with the version before, once, and what each of them has besides. Its bytes are put together again when they are read.
+What was learned from a page's versions (`augment.volatile_places`) is in the table `learned`, with the newest version. The same
+page is not stored again. A new version is stored in parts where that needs less space: once the skeleton that it shares with
+the version before, and for each version what it has besides. Reading puts the bytes together again.
 
-Nothing of this is asked where a page is stored for the first time, nor where its regions are marked.
+A page that is stored for the first time, or whose regions are marked, is not judged.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
 __all__ = ["BATCH_BYTES", "PAGE_BYTES", "ChangeLearning", "Judgement", "is_learnable"]
 
 PAGE_BYTES = 256 * 1024
-"""Of a larger page nothing is learned."""
+"""Nothing is learned from a larger page."""
 BATCH_BYTES = 4 * 1024 * 1024
-"""Of pages that are compared with their stored versions in one transaction; what is beyond is stored without a comparison."""
+"""Bytes of pages that one transaction compares with their stored versions; pages beyond are stored without comparison."""
 
 _NOTHING = LearnedRow(b"", b"")
 
 
 class Judgement(NamedTuple):
-    """What becomes of a page with other bytes than before."""
+    """How a page with other bytes than before is stored."""
 
     is_same: bool
     """It is the page that is stored."""
-    lesson: LearnedRow
-    """What is known from now on: with the stored version where that stays, else with the new one."""
+    learned: LearnedRow
+    """What is known from now on, for the version that is the newest from now on."""
     page: PackedPage
-    """To be stored, perhaps in parts."""
+    """The page as it is stored, perhaps in parts."""
     before: tuple[PackedRegion, ...] | None = None
-    """The regions of the version before, where it is to have its skeleton in common with the new one."""
+    """The regions of the version before, where both versions share a skeleton from now on."""
 
 
 def is_learnable(page: PackedPage, version: PriorVersion) -> bool:
-    """Whether it is a page of which something can be learned, and so was its version before."""
+    """Whether something can be learned from the page and from its version before."""
     kind = page.page.media_type
     return (
         bool(page.sha256)
@@ -68,33 +68,33 @@ class ChangeLearning:
         self._versions = versions
 
     def seen_again(self, page: PackedPage, version: PriorVersion) -> LearnedRow:
-        """What is known after a visit that brought the bytes that are stored."""
+        """What is known after a visit that received the stored bytes."""
         return _seen(version.skeleton_sha256, version.learned, unpack(page.packed, page.length))
 
     def confirmed(self, fetches: Sequence[int]) -> None:
-        """The same for pages that the server did not send again."""
-        lessons = {}
+        """Stores the same for pages that the server confirmed without sending them."""
+        rows = {}
         for fetch, document, _, skeleton, learned in self._versions.learned(fetches):
-            lessons[fetch] = _NOTHING
+            rows[fetch] = _NOTHING
             try:
-                lessons[fetch] = _seen(skeleton, learned, self._whole(fetch, document)[0])
-            except UnpackingFailure:  # `verify` says what; nothing is known of it any more
+                rows[fetch] = _seen(skeleton, learned, self._whole(fetch, document)[0])
+            except UnpackingFailure:  # `verify` reports it; what was learned is dropped
                 continue
-        self._versions.set_learned(lessons)
+        self._versions.set_learned(rows)
 
     def same(self, page: PackedPage, version: PriorVersion) -> Judgement | None:
-        """The judgement that it is the page that is stored; None where it is a new version."""
+        """The judgement for the page that is stored already; None for a new version."""
         if not version.learned:
             return None
         learned = read_learned(version.learned)
         visit = visited(learned, bytes(version.skeleton_sha256 or b""), unpack(page.packed, page.length))
         if visit is None:
             return None
-        return Judgement(is_same=True, lesson=_lesson(visit.learned, visit.skeleton_hash), page=page)
+        return Judgement(is_same=True, learned=_row(visit.learned, visit.skeleton_hash), page=page)
 
     def new(self, page: PackedPage, version: PriorVersion, checks: int, compress: Compress, *, in_parts: bool) -> Judgement:
-        """The judgement of a new version; `checks` says how often the page was found before."""
-        unchanged = Judgement(is_same=False, lesson=_NOTHING, page=page)
+        """The judgement for a new version; `checks` is how often the page was found before."""
+        unchanged = Judgement(is_same=False, learned=_NOTHING, page=page)
         if version.document_id is None:
             return unchanged
         new = unpack(page.packed, page.length)
@@ -104,7 +104,7 @@ class ChangeLearning:
             return unchanged
         before = read_learned(version.learned) if version.learned else Learned(visits=min(max(checks - 1, 0), WINDOW))
         learned = learn(before, old, new)
-        judgement = unchanged._replace(lesson=_lesson(learned, skeleton_hash(new, learned)))
+        judgement = unchanged._replace(learned=_row(learned, skeleton_hash(new, learned)))
         if not in_parts or any(region.id for region in regions):
             return judgement
         if regions:
@@ -112,7 +112,7 @@ class ChangeLearning:
         return _with_skeleton(judgement, old, new, compress) if self._versions.is_alone(version.document_id) else judgement
 
     def _whole(self, fetch: int, document: int) -> tuple[bytes, bytes, list[PackedRegion]]:
-        """A stored version, its document, and its regions."""
+        """The bytes of a stored version, its unpacked document, and its regions."""
         packed, length = self._versions.packed(document)
         regions = self._versions.regions(fetch)
         return whole_of(packed, length, regions), unpack(packed, length), regions
@@ -120,10 +120,10 @@ class ChangeLearning:
 
 def _seen(skeleton_sha256: bytes | None, learned: bytes | None, stored: bytes) -> LearnedRow:
     visit = visited(read_learned(bytes(learned or b"")), bytes(skeleton_sha256 or b""), stored)
-    return _NOTHING if visit is None else _lesson(visit.learned, visit.skeleton_hash)
+    return _NOTHING if visit is None else _row(visit.learned, visit.skeleton_hash)
 
 
-def _lesson(learned: Learned, skeleton_sha256: bytes) -> LearnedRow:
+def _row(learned: Learned, skeleton_sha256: bytes) -> LearnedRow:
     return LearnedRow(skeleton_sha256, write_learned(learned)) if learned.places else _NOTHING
 
 
@@ -152,7 +152,7 @@ def _on_skeleton(judgement: Judgement, skeleton: bytes, new: bytes, compress: Co
 
 
 def _packed(regions: Sequence[Region], compress: Compress) -> tuple[PackedRegion, ...]:
-    """Without names: nobody gave them any."""
+    """Packs regions without names: no author marked them."""
     return pack_regions([("", region.offset, region.content) for region in regions if region.content], compress)
 
 

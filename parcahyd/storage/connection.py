@@ -1,6 +1,6 @@
-"""Opening a database, to read or to write: SQLite beside the configuration, or a PostgreSQL server.
+"""Opens a database to read or to write: an SQLite file, or a database of a PostgreSQL server.
 
-What goes wrong is one line with a remedy.
+A database that cannot be opened is a DatabaseUnusable: one line with a remedy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FORMS = "sqlite:///FILE or postgresql://HOST:PORT/NAME"
 _RUN_FIRST = "run `parcahyd run` first"
 _ASK_ITS_OWNER = "ask its owner for the right to"
 _MEANINGFUL = {ord("%"): "%25", ord("?"): "%3f", ord("#"): "%23"}
-"""What SQLite takes for more than a character of a name (<https://www.sqlite.org/uri.html>, section 3.1), written out."""
+"""Characters with a meaning in an SQLite URI (<https://www.sqlite.org/uri.html>, section 3.1), escaped."""
 
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
@@ -46,23 +46,23 @@ _READERS_PRAGMAS = ("PRAGMA query_only = ON", _PRAGMAS[0])
 
 
 class Database(msgspec.Struct, frozen=True):
-    """A database and the way to it, for readers and for the writer."""
+    """A database and how to connect to it, for readers and for the writer."""
 
     kind: str
     """`sqlite` or `postgresql`."""
     place: str
-    """Where it is, for people to read, without a password."""
+    """The file or the URL without its password, for messages."""
     engine: Engine
-    """Makes a new connection each time; parameters have places."""
+    """Opens a new connection each time. Parameters are positional."""
 
     @property
     def driver_error(self) -> type[Exception]:
-        """What every exception of the driver is."""
+        """The base class of the driver's exceptions."""
         error: type[Exception] = self.engine.dialect.loaded_dbapi.Error
         return error
 
     def connect(self) -> Connection:
-        """The first connection; a database that does not answer is a DatabaseUnusable with a remedy."""
+        """Opens the first connection; a database that does not answer is a DatabaseUnusable with a remedy."""
         try:
             return self.engine.connect()
         except SQLAlchemyError as error:
@@ -71,7 +71,7 @@ class Database(msgspec.Struct, frozen=True):
 
 
 def open_database(url: str, *, create: bool, read_only: bool = False) -> Database:
-    """The database of a URL; a URL that names none is a DatabaseUnusable. A missing file is made when `create` says so."""
+    """The database of a URL. A URL that names none is a DatabaseUnusable. `create` makes a missing SQLite file."""
     scheme, separator, rest = url.partition("://")
     match scheme.partition("+")[0] if separator else "":
         case "sqlite":
@@ -85,7 +85,7 @@ def open_database(url: str, *, create: bool, read_only: bool = False) -> Databas
 
 
 def first_line(error: BaseException) -> str:
-    """What the driver says, without SQLAlchemy's frame, statement and parameters."""
+    """The driver's message, without the statement and parameters that SQLAlchemy adds."""
     said = str(getattr(error, "orig", None) or error).strip()
     return said.splitlines()[0] if said else type(error).__name__
 
@@ -97,14 +97,14 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
         )
     path = os.path.join(os.getcwd(), file)
     folder = os.path.dirname(path)
-    _require_way_to(path, folder, create=create)
+    _require_access(path, folder, create=create)
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
     name = path.translate(_MEANINGFUL)
     target = f"file:{name}?mode={'rwc' if create else 'rw'}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
-        return _looked_at(connection, _READERS_PRAGMAS if read_only else _PRAGMAS)
+        return _checked(connection, _READERS_PRAGMAS if read_only else _PRAGMAS)
 
     def connect_reader() -> sqlite3.Connection:
         try:
@@ -113,21 +113,21 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
             if os.access(folder, os.W_OK):
                 raise
             if is_complete(path):
-                return _looked_at(ReadonlyConnection(path, name), _READERS_PRAGMAS)
+                return _checked(ReadonlyConnection(path, name), _READERS_PRAGMAS)
             raise DatabaseUnusable(
                 f"the database {path} cannot be read with its log in a folder that may not be written to: {first_line(error)}",
                 f"copy it to another folder, together with {os.path.basename(path)}-wal",
             ) from error
 
     engine = _engine("sqlite+pysqlite://", connect_reader if read_only else connect, paramstyle="qmark")
-    # Python's sqlite3 was told not to begin transactions by itself. A writer takes the lock at once, so that it never fails
-    # half-way because a second writer was quicker.
+    # `isolation_level=None` keeps Python's sqlite3 from beginning transactions. A writer takes the lock at once, so that it
+    # never fails half-way because a second writer was quicker.
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return Database("sqlite", path, engine)
 
 
-def _require_way_to(path: str, folder: str, *, create: bool) -> None:
+def _require_access(path: str, folder: str, *, create: bool) -> None:
     if os.path.isdir(folder) and not os.access(folder, os.X_OK):
         raise DatabaseUnusable(f"the folder {folder} may not be entered", _ASK_ITS_OWNER)
     is_there = os.path.exists(path)
@@ -139,11 +139,11 @@ def _require_way_to(path: str, folder: str, *, create: bool) -> None:
         raise DatabaseUnusable(f"the database {path} may not be read", _ASK_ITS_OWNER)
 
 
-def _looked_at(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
+def _checked(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
     try:
         for pragma in pragmas:
             connection.execute(pragma)
-        connection.execute("SELECT count(*) FROM sqlite_master")  # the first look at the file: is it a database at all?
+        connection.execute("SELECT count(*) FROM sqlite_master")  # fails if the file is no database
     except sqlite3.Error:
         connection.close()
         raise

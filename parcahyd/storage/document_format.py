@@ -1,11 +1,11 @@
-"""How a document lies in the database, and how it is read; `storage.packing` makes it.
+"""How a document is stored, how it is packed for that, and how it is read.
 
 | MergeMode | `documents` has | a row of `volatile` has |
 |---|---|---|
 | lazy | the skeleton | the region's content |
 | eager | the whole version | where the region is, and no content: the skeleton is what is left without the regions |
 
-Each version says for itself which of the two it is, so the setting may change between runs.
+Each version shows which of the two it is, so the setting may change between runs.
 
 Tested in tests/storage/test_packing.py and tests/storage/test_regions.py.
 """
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class UnpackingFailure(Exception):
-    """Bytes in the database that are not what was put there."""
+    """Bytes in the database that differ from what was stored."""
 
 
 class PackedRegion(NamedTuple):
@@ -50,14 +50,14 @@ class PackedRegion(NamedTuple):
 
 
 class PackedPage(msgspec.Struct, frozen=True, gc=False):
-    """A page with its fingerprint and compressed bytes; made once, however often its batch is tried."""
+    """A page with its fingerprint and compressed bytes. It is made once, even if its batch is written several times."""
 
     page: PageRecord
-    """Its body and table of links are no longer needed and are left out."""
+    """Without its body, links, summary and regions."""
     # Of the document: the skeleton, or the whole page where that is what is stored.
     df: int
     sha256: bytes
-    """Empty where there is no document: for a redirect, and for a page that does not want to be kept."""
+    """Empty where there is no document: for a redirect, and for a page with noindex or noarchive."""
     length: int
     packed: bytes
     packed_links: bytes
@@ -78,7 +78,7 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
 
 
 def unpack(packed: bytes, length: int | None = None) -> bytes:
-    """The bytes of a zlib stream; Damaged when it is none, does not end, or is not of the given length.
+    """The bytes of a zlib stream; UnpackingFailure if it is none, does not end, or has another length.
 
     No more than the expected length is ever unpacked, so a damaged database cannot fill the memory.
     """
@@ -109,7 +109,7 @@ def rebuild(skeleton: bytes, regions: Iterable[tuple[int, bytes]]) -> bytes:
 
 
 class Parts(NamedTuple):
-    """A version in its parts, as a refresh by fragment needs them."""
+    """A version in parts, for a refresh by fragment."""
 
     packed: bytes
     """The skeleton, a zlib stream."""
@@ -125,7 +125,7 @@ def stored_whole(regions: Sequence[PackedRegion]) -> bool:
 
 
 def whole_of(packed: bytes, length: int, regions: Sequence[PackedRegion]) -> bytes:
-    """The version that a document and regions make; Damaged where they cannot."""
+    """The version that a document and regions make up; UnpackingFailure where they do not fit."""
     document = unpack(packed, length)
     if stored_whole(regions):
         region_spans(regions, length)

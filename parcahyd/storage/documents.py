@@ -1,4 +1,4 @@
-"""The rows of `documents`, `fetches` and `links`: each skeleton once, a bounded history of each URL.
+"""The rows of `documents`, `fetches`, `links` and `summaries`: each skeleton once, a bounded history of each URL.
 
 Equal bytes share a row: the 64-bit fingerprint DF finds the candidates, SHA-256 confirms (statement P23 and its reading).
 
@@ -37,24 +37,24 @@ _INSERT_SUMMARY = insert(summaries)
 _INSERT_FETCH = insert(fetches).values({**bound(*fetches.c.keys()), "redirect": filled("redirect")})
 _DELETE = delete(documents).where(*same(documents, "id"))
 _DELETE_BESIDE = tuple(delete(table).where(*same(table, "document_id")) for table in (links, summaries))
-"""What goes with a document."""
+"""Rows that are deleted with their document."""
 _DELETE_FETCH = (
     *(delete(table).where(*same(table, "fetch_id")) for table in (volatile, tvis, learned)),
     delete(fetches).where(fetches.c.id == bindparam("fetch_id")),
 )
-"""A fetch and what goes with it."""
+"""A fetch and the rows that are deleted with it."""
 
 
 class DocumentRows:
-    """Adds documents and fetches, and collects those that nothing needs; used inside a transaction of the writer."""
+    """Inserts documents and fetches, and deletes unused ones; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
     def share(self, pages: Iterable[PackedPage]) -> dict[bytes, int]:
-        """The document of each page by its SHA-256; those that are new are added.
+        """The document of each page by its SHA-256; new ones are inserted.
 
-        A skeleton that is there already gets links and summary of the newest version that has it: they are of the whole.
+        A skeleton that is stored already gets the links and the summary of its newest version: they are of the whole page.
         """
         bodies = {packed.sha256: packed for packed in pages if packed.sha256}
         if not bodies:
@@ -107,9 +107,9 @@ class DocumentRows:
         self._writer.many(_INSERT_FETCH, rows)
 
     def trim(self, places: Sequence[tuple[int, int]], keep: int) -> None:
-        """Bounds the history of URLs, newest first, and drops documents that no fetch refers to any more.
+        """Keeps the newest `keep` fetches of URLs, and deletes documents that no fetch refers to any more.
 
-        A URL's own document is that of its newest fetch, so the fetches tell what is needed.
+        A URL's own document is that of its newest fetch, so a document without a fetch is unused.
         """
         if not places:
             return
@@ -129,7 +129,7 @@ class DocumentRows:
         self.collect(candidates)
 
     def collect(self, candidates: Collection[int]) -> None:
-        """Drops those of the documents that no fetch refers to."""
+        """Deletes those of the documents that no fetch refers to."""
         if candidates:
             unused = self._writer.rows(_UNREFERENCED, ids=self._writer.lists.bind(candidates))
             for statement in _DELETE_BESIDE:

@@ -1,4 +1,4 @@
-"""Small expressions that many statements share.
+"""Parts of statements that many modules share, and values in a form that each database takes.
 
 In an INSERT or UPDATE a parameter has the name of its column, so one row of named columns serves both.
 
@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from parcahyd.core.states import Reason
 
-__all__ = ["MOST", "ONE", "ZERO", "bound", "filled", "inserting", "later", "moment", "same", "updating", "word"]
+__all__ = ["MOST", "ONE", "ZERO", "bound", "filled", "inserting", "later", "same", "time_bound", "updating", "word"]
 
 ONE: ColumnElement[int] = literal_column("1", Integer)
 ZERO: ColumnElement[int] = literal_column("0", Integer)
@@ -60,16 +60,16 @@ def same(table: Table, *names: str) -> tuple[ColumnElement[bool], ...]:
     return tuple(table.c[name] == bindparam(name) for name in names)
 
 
-def moment(name: str, column: ColumnElement[float]) -> BindParameter[float]:
-    """A parameter that is compared with a column of moments."""
+def time_bound(name: str, column: ColumnElement[float]) -> BindParameter[float]:
+    """A parameter that is compared with a column of times."""
     return bindparam(name, type_=column.type)
 
 
 def later(first: ColumnElement[float], second: ColumnElement[float]) -> ColumnElement[float]:
-    """The greater of two; the databases do not agree on a function for it."""
+    """The greater of two. The two databases have no common function for it."""
     return case((first > second, first), else_=second)
 
 
 def word(reason: Reason) -> ColumnElement[str]:
-    """A reason as it stands in the tables."""
+    """A reason as it is stored."""
     return literal_column(f"'{reason.word}'")

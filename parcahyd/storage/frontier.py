@@ -1,8 +1,8 @@
-"""The frontier: a site is leased to one visit, with its due URLs, until that visit is over or its process is gone.
+"""The frontier: a site is leased to one visit, with its due URLs, until that visit ends or its process is gone.
 
-One row per visit, not one write per URL. Whatever becomes of the visit, its URLs are still there.
+A lease writes one row per visit, not one per URL. However the visit ends, its URLs stay in the database.
 
-Tested in tests/storage/test_frontier.py, and by test_due_urls.py and test_budgets.py beside it.
+Tested in tests/storage/test_frontier.py, tests/storage/test_due_urls.py and tests/storage/test_budgets.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.due_times import earliest
-from parcahyd.storage.expressions import MOST, later, moment, same, updating
+from parcahyd.storage.expressions import MOST, later, same, time_bound, updating
 from parcahyd.storage.pauses import PauseRows
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
@@ -33,12 +33,12 @@ __all__ = ["DueUrls", "LeasedSite", "Leases", "VisitedSite"]
 
 _FIRST = frozenset({int(State.KNOWN), int(State.FAILED)})
 
-_DEATHS_FORGIVEN = 3
-"""Workers that may die in a row without having brought anything from a site before that is held against the site."""
+_DEATHS_ALLOWED = 3
+"""Workers that may die in a row, without having stored anything of a site, before the site is paused for longer."""
 
 
 class LeasedSite(NamedTuple):
-    """What the database has on a site, as far as a visit needs it."""
+    """The columns of a site that a visit needs."""
 
     id: int
     scheme: str
@@ -112,7 +112,7 @@ _ORPHAN = (
     .values(
         {
             **_GIVEN_BACK,
-            "not_before": later(sites.c.not_before, moment("until", sites.c.not_before)),
+            "not_before": later(sites.c.not_before, time_bound("until", sites.c.not_before)),
             "failures": bindparam("failures"),
         }
     )
@@ -120,13 +120,13 @@ _ORPHAN = (
 
 
 class Leases:
-    """Gives sites out and takes them back; used inside a transaction of the writer."""
+    """Leases sites and releases them; used inside a transaction of the writer."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, errand_rows: RobotsRows) -> None:
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, robots_rows: RobotsRows) -> None:
         self._writer = writer
         self._state = state
         self._sites = site_rows
-        self._errands = errand_rows
+        self._robots_rows = robots_rows
         self._pauses = PauseRows(writer)
         self._due_urls = DueUrls(writer)
         self._versions = VersionsForVisit(writer, state)
@@ -137,9 +137,9 @@ class Leases:
     def lease(
         self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
     ) -> tuple[list[SiteLease], float | None]:
-        """Up to `count` sites that have something to do, as visits, and when the next falls due if these were not all.
+        """Up to `count` due sites, as visits, and when the next site falls due.
 
-        A site whose time says more than its URLs do is put right instead of being given out for nothing.
+        A site that is due although none of its URLs is gets its due times corrected instead of a visit.
         """
         pairs: list[SiteLease] = []
         looked_at: set[int] = set()
@@ -162,7 +162,7 @@ class Leases:
         return self._state.allowance is None or self._state.allowance.left(now) > 0
 
     def _within_allowance(self, due: tuple[DueUrl, ...], now: float) -> tuple[DueUrl, ...]:
-        """Without those to be looked at again for which the day's requests are used up; they come last."""
+        """The due URLs without revisits beyond the day's allowance; revisits come last."""
         allowance = self._state.allowance
         if allowance is None:
             return due
@@ -172,7 +172,7 @@ class Leases:
         return due[: first + again]
 
     def committed(self) -> None:
-        """What was leased last is committed: its part of the day's requests is used up."""
+        """Called after the commit of a lease: its part of the day's allowance is used up."""
         if self._state.allowance is not None:
             self._state.allowance.settle()
 
@@ -183,7 +183,7 @@ class Leases:
     def _fill(
         self, pairs: list[SiteLease], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
     ) -> None:
-        errands = self._errands.of(picked)
+        redirects = self._robots_rows.of(picked)
         found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
         rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
@@ -194,7 +194,7 @@ class Leases:
             robots, waits = self._robots(row, now)
             due, known = ready[site]
             due = self._within_allowance(due, now) if row.in_scope and not waits else ()
-            if not due and site not in errands:
+            if not due and site not in redirects:
                 idle.append(site)
                 continue
             pair = SiteLease(
@@ -209,8 +209,8 @@ class Leases:
                 robots=robots,
                 failures=row.failures,
                 known=known,
-                has_all_keys=row.urls <= meta_keys,
-                robots_redirects=errands.get(site, ()),
+                whole=row.urls <= meta_keys,
+                robots_redirects=redirects.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
                 site_pages=row.pages,
                 guards=bytes(row.guards or b""),
@@ -222,13 +222,13 @@ class Leases:
         self._sites.settle(idle)
 
     def _robots(self, row: LeasedSite, now: float) -> tuple[RobotsFact | None, bool]:
-        """What is known of a site's robots.txt, and whether its URLs wait for more."""
+        """What is known of a site's robots.txt, and whether its URLs wait for it."""
         if row.robots_status is None:
             return None, False
         status = RobotsStatus(row.robots_status)
         is_late = status is RobotsStatus.AWAITED and 0 < row.errand_until <= now
         if is_late:
-            self._errands.give_up(row.id, now)
+            self._robots_rows.give_up(row.id, now)
         fact = RobotsFact(
             status,
             bytes(row.robots_text or b""),
@@ -241,11 +241,11 @@ class Leases:
         return fact, is_late or row.errand_until > now
 
     def _next(self, now: float, again_before: float) -> float | None:
-        """When the next site falls due. Sites with something to look at again that are still spared are few."""
+        """When the next site falls due. Few sites have a revisit due and are still paused."""
         known = earliest(*(row[0] for row in self._writer.rows(_NEXT_DUE)))
         again = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again_before)]
         forever = again_before > self._state.started_at
-        if forever:  # what is due later counts too
+        if forever:  # what is due later counts, too
             again += [row[0] for row in self._writer.rows(_NEXT_AGAIN, before=again_before)]
         following, allowance = earliest(*again), self._state.allowance
         if following is not None and allowance is not None and not allowance.left(now):
@@ -254,7 +254,7 @@ class Leases:
         return earliest(known, following)
 
     def clear_strays(self) -> None:
-        """Frees sites whose lease was committed although the database said, or could not say, otherwise."""
+        """Frees sites whose lease was committed although the commit seemed to fail."""
         strays = [row for row in self.visited() if row.visit not in self._state.visits]
         self._writer.many(
             _ORPHAN, [{"id": row.id, "visit": row.visit, "until": 0.0, "failures": row.failures} for row in strays]
@@ -262,7 +262,7 @@ class Leases:
         self._sites.settle([row.id for row in strays])
 
     def note_addresses(self, resolved: Iterable[SiteAddresses]) -> None:
-        """Writes the addresses of sites that open visits have, unless they turned out not to answer."""
+        """Writes the addresses of sites in open visits, unless the address did not answer."""
         visits = self._state.visits
         rows = [
             {
@@ -277,7 +277,7 @@ class Leases:
         self._writer.many(_NOTE_ADDRESSES, rows)
 
     def assign(self, addresses: Mapping[int, str]) -> None:
-        """Notes the address that each open visit uses, so that it is spared if the visit is orphaned."""
+        """Writes the address that each open visit uses, so that it is paused if the visit's process dies."""
         visits = self._state.visits
         rows = [
             {"id": visits[visit], "visit": visit, "visit_address": address}
@@ -289,7 +289,7 @@ class Leases:
     # --- taking back ----------------------------------------------------------------------------------------------------
 
     def release(self, overs: Iterable[VisitOver]) -> None:
-        """Frees the sites of visits that are over, with what they learned about when to come back."""
+        """Frees the sites of visits that ended, with the earliest time of the next visit."""
         longest: dict[str, Pause] = {}
         rows: list[dict[str, Any]] = []
         for over in overs:
@@ -321,9 +321,12 @@ class Leases:
     def recover(
         self, orphans: Iterable[VisitedSite], now: float, addresses: Mapping[int, str], worker_died: bool = False
     ) -> None:
-        """Frees sites whose visit no process works on any more. What was on the wire is unknown, so host and address are
-        spared for one full delay (architecture, section 3). A site at which worker after worker dies before it brought
-        anything is spared for longer each time: a page that kills workers must not keep on doing so."""
+        """Frees sites whose visit no process works on any more.
+
+        It is unknown which requests were on the way, so host and address are paused for one full delay (architecture,
+        section 3). A site at which workers die one after the other, before anything is stored, is paused for longer each time:
+        a page that kills workers must not go on doing so.
+        """
         work = self._state.work
         host_delay = host_delays(work)
         address_until = now + work.address_delay
@@ -334,8 +337,8 @@ class Leases:
             until = now + delay
             if worker_died:
                 failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
-                if failures > _DEATHS_FORGIVEN:
-                    until = max(until, now + grown(failures - _DEATHS_FORGIVEN, work.RetryDelay))
+                if failures > _DEATHS_ALLOWED:
+                    until = max(until, now + grown(failures - _DEATHS_ALLOWED, work.RetryDelay))
             rows.append({"id": site, "visit": visit, "until": until, "failures": failures})
             spared[f"host {host}"] = max(now + delay, spared.get(f"host {host}", 0.0))
             used = addresses.get(visit) or visit_address or known_addresses
@@ -344,7 +347,7 @@ class Leases:
         self._pauses.extend(Pause(subject, until) for subject, until in spared.items())
         self._sites.settle([row["id"] for row in rows])
 
-    def note(self, record: PauseRecord) -> None:
+    def note_pauses(self, record: PauseRecord) -> None:
         self._pauses.note(record)
 
     def pauses_in_force(self, now: float) -> tuple[Pause, ...]:
@@ -354,7 +357,7 @@ class Leases:
 # --- due URLs -----------------------------------------------------------------------------------------------------------
 
 _FEW = 200
-"""A site with no more URLs than this is read as a whole, together with others like it: most sites are small."""
+"""Sites with at most this many URLs are read completely, many in one query: most sites are small."""
 
 _STATE = 6
 _in_order = itemgetter(-2, -1, 0)
@@ -377,7 +380,7 @@ def _rest(state: ColumnElement[int], due: ColumnElement[bool]) -> Select[Any]:
 _ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.priority, urls.c.due_at).where(urls.c.site_id.in_(numbers("ids")))
 _KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(MOST)
 _FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
-# Strictly less: what a run has looked at is due at that moment or later, so no run looks at it twice.
+# Strictly less: a URL that a run has checked is due at that time or later, so no run checks it twice.
 _AGAIN_OF = tuple(_rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE))
 _KEYS_OF = select(urls.c.key).where(*same(urls, "site_id")).order_by(urls.c.key)
 
@@ -393,7 +396,7 @@ class DueUrls:
     ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
         """By site: its due URLs, at most so many, and the keys of all its URLs if these are not more than `meta_keys`.
 
-        Known ones come first, by priority, then those to be tried again, then those to be looked at again.
+        Known ones come first, by priority, then failed ones, then revisits.
         `counts` says how many URLs each site has.
         """
         found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again_before, most)
@@ -436,7 +439,7 @@ class DueUrls:
 
 
 def _chosen(rows: Sequence[Any], now: float, again_before: float) -> list[Any]:
-    """What the statements choose, from rows that are in hand; the last two columns are priority and due_at."""
+    """The rows that the statements would choose; the last two columns are priority and due_at."""
     known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
     dated = [row for row in rows if row[-1] is not None]
     failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)

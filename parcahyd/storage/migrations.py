@@ -1,8 +1,8 @@
-"""The schema's version, and the way from an older one to this one.
+"""The version of the schema, and the steps from older versions to this one.
 
-A new database is made at the newest version. `MIGRATIONS[n]` brings a database from version n + 1 to n + 2; all that are
-needed run in one transaction, so a database is never between two versions. A step stays as it was released: it describes the
-tables of its time.
+A new database is created at the newest version. `MIGRATIONS[n]` brings a database from version n + 1 to n + 2. All steps that
+are needed run in one transaction, so a database is never between two versions. A step is not changed after its release: it
+describes the tables of its time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPES = {
 
 
 def to_version_2(connection: Connection) -> None:
-    """What makes a crawl polite and correct on the real web."""
+    """Adds robots.txt failures and delays, trap guards, rates of change, titles, similarity, summaries and pauses."""
     _add(connection, "sites", "robots_failing_since", "moment DEFAULT 0 NOT NULL")
     _add(connection, "sites", "robots_delay", "moment DEFAULT 0 NOT NULL")
     _add(connection, "sites", "guards", "bytes")
@@ -47,7 +47,7 @@ def to_version_2(connection: Connection) -> None:
 
 
 def to_version_3(connection: Connection) -> None:
-    """Documents with volatile regions; what sitemaps say of pages, and whether it is believed."""
+    """Adds volatile regions of documents, what was learned of pages, and `lastmod` of sitemaps with its trust."""
     _add(connection, "volatile", "id", "TEXT DEFAULT '' NOT NULL")
     _add(connection, "volatile", "length", "BIGINT")
     kinds = _TYPES[connection.dialect.name]
@@ -75,7 +75,7 @@ MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3)
 
 
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Makes the tables in an empty database, or brings older ones up to date.
+    """Creates the tables in an empty database, or brings older ones up to date.
 
     A database from a newer version of the program, and one that holds other tables of our names, are a DatabaseUnusable.
     """

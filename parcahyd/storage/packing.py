@@ -1,4 +1,4 @@
-"""How a document lies in the database: a zlib stream (RFC 1950) of its skeleton, and of each volatile region."""
+"""Packs documents: a zlib stream (RFC 1950) of the skeleton, and of each volatile region."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ __all__ = [
 ]
 
 Compress = Callable[[bytes], bytes]
-"""Makes a zlib stream; it releases the interpreter lock meanwhile."""
+"""Makes a zlib stream; releases the interpreter lock meanwhile."""
 
 
 class PageFacts(NamedTuple):
-    """What is read of a document where it is packed: title and language, and a fingerprint of its text."""
+    """What is read from a document when it is packed: title, language and a similarity fingerprint."""
 
     title: str = ""
     language: str = ""
@@ -51,7 +51,7 @@ class PageFacts(NamedTuple):
 
 
 def page_facts(page: PageRecord, is_brief: bool, is_similar: bool) -> PageFacts:
-    """As much as is wanted of it; a summary knows better."""
+    """The facts that the settings ask for. Title and language of a summary take precedence."""
     if not is_html(page.media_type) or page.redirect or page.reason:
         return PageFacts(page.title, page.language, NO_SIMILARITY)
     is_brief = is_brief and not page.summary
@@ -114,8 +114,8 @@ def pack_all(
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
 
-    What holds the interpreter lock is done for all of them first: threads that take it from each other lose more time than
-    they work.
+    Work that holds the interpreter lock is done for all pages first: threads that take the lock from each other lose more time
+    than they work.
     """
     seen = [page_facts(page, is_brief, is_similar) for page in pages]
     pages.reverse()
@@ -123,7 +123,7 @@ def pack_all(
 
 
 def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], compress: Compress) -> Parts:
-    """The skeleton and the regions of a version; Damaged where they cannot be told."""
+    """The skeleton and the regions of a version; UnpackingFailure where they do not fit."""
     if not regions:
         return Parts(packed, length, ())
     if not stored_whole(regions):
@@ -140,7 +140,7 @@ def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], compre
 
 
 def compressor(work: WorkConf) -> Compress:
-    """What the settings Compressor and CompressionLevel ask for; a UserError where it is not installed."""
+    """The function for the settings Compressor and CompressionLevel; a UserError where its package is not installed."""
     if work.Compressor == "zlib-ng":
         return partial(_zlib_ng, work.CompressionLevel)
     try:
@@ -157,4 +157,4 @@ def _zlib_ng(level: int, content: bytes) -> bytes:
 
 
 def _isal(compress: Callable[[bytes, int], bytes], content: bytes) -> bytes:
-    return compress(content, 1)  # Its higher levels leave no less.
+    return compress(content, 1)  # Its higher levels do not compress better.

@@ -1,7 +1,7 @@
-"""DocURLQ: pages with the links first seen in them, and confirmations that nothing changed.
+"""DocURLQ: writes pages with the links first seen in them, and confirmations that a page did not change.
 
-A page and its links commit together (architecture, section 2, idea 1). Most pages of a visit were found in that visit, so
-often a page has no row yet: it is then inserted as stored, without having been known first.
+A page and its links are committed together (architecture, section 2, idea 1). Most pages of a visit were found in that visit,
+so often a page has no row yet. It is then inserted as stored, without having been known first.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from sqlalchemy import bindparam, func, insert, null, update
 from parcahyd.core.messages import Written
 from parcahyd.core.records import TableFact, UnchangedRecord
 from parcahyd.core.states import Event, Reason, State
-from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.document_format import PackedPage, PackedRegion
 from parcahyd.storage.documents import DocumentRows
-from parcahyd.storage.due_times import never
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, same
-from parcahyd.storage.revisits import Histories, History, LastmodRows, rate_of
+from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPlanner
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
@@ -90,7 +88,7 @@ _COUNT = (
 
 
 class _Rows:
-    """What a batch writes, row by row."""
+    """The rows that a batch writes."""
 
     def __init__(self) -> None:
         self.new: list[dict[str, Any]] = []
@@ -105,22 +103,22 @@ class _Rows:
         self.trimmed: list[tuple[int, int]] = []
         self.forgotten: list[tuple[int, int]] = []
         self.histories: dict[tuple[int, int], History] = {}
-        """Of the pages that had a version before."""
+        """By place: the histories of pages that had a version before."""
         self.sites: dict[int, list[int]] = {}
         """By site: new URLs, pages and bytes."""
         # By fetch.
         self.versions: dict[int, PriorVersion] = {}
-        """Those that the pages had before."""
+        """The versions that the pages had before."""
         self.kept: set[int] = set()
-        """Versions that stay as they are stored."""
+        """Versions that stay the newest of their page."""
         self.regions: dict[int, Sequence[PackedRegion]] = {}
         self.repacked: dict[int, tuple[bytes, Sequence[PackedRegion]]] = {}
-        """Versions that get another document, by its SHA-256, and other regions; their bytes stay."""
+        """Versions that get another document, by its SHA-256, and other regions that make up the same bytes."""
         self.tables: dict[int, TableFact | None] = {}
-        self.lessons: dict[int, LearnedRow] = {}
-        """By the version before, until the new one is known."""
+        self.learned: dict[int, LearnedRow] = {}
+        """By the version before, until the new one has its number."""
         self.compared = 0
-        """Bytes of pages that were compared with their versions before."""
+        """Bytes of pages that were compared with their version before."""
 
 
 class PageRows:
@@ -137,15 +135,12 @@ class PageRows:
         self._learning = ChangeLearning(self._versions)
         self._histories = Histories(writer)
         self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
-        self._stored = 0
-        self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
-        """What `refresh.budget` is to know of the pages that were checked again."""
-        writer.on_failure(self._forget)
+        self._planner = RevisitPlanner(writer, state, self._lastmods)
 
     # --- pages ----------------------------------------------------------------------------------------------------------
 
     def write(self, pages: Sequence[PackedPage], now: float, written: Written) -> None:
-        """Stores pages, each with what was first seen in it."""
+        """Stores pages, each with the URLs first seen in it."""
         for packed in pages:
             if packed.page.lastmods:
                 self._lastmods.note(packed.page.site, packed.page.fetched_at, packed.page.lastmods)
@@ -188,9 +183,9 @@ class PageRows:
         written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
 
     def _compare(self, rows: _Rows, pages: Sequence[PackedPage], again: Mapping[int, PackedPage]) -> Sequence[PackedPage]:
-        """Finds the versions that pages had before, by their fetches, and says which pages bring nothing new.
+        """Reads the versions that pages had before, by their fetches, and notes which pages have not changed.
 
-        What was learned of a page is asked where its bytes are others. Pages come back as they are to be stored.
+        A page with other bytes is judged by what was learned of it. Returns the pages as they are to be stored.
         """
         rows.versions = self._versions.of(again)
         rows.histories = self._histories.of([(packed.page.site, packed.page.key) for packed in again.values()])
@@ -200,17 +195,17 @@ class PageRows:
             if version is None or not packed.sha256 or version.sha256 is None:
                 continue
             if version.sha256 != packed.version[0]:
-                packed = self._recognised(rows, version, packed)  # noqa: PLW2901 (as it is to be stored)
+                packed = self._judge(rows, version, packed)  # noqa: PLW2901 (as it is to be stored)
             elif not packed.regions:
                 if version.learned and self._state.work.LearnRegions:
-                    rows.lessons[fetch] = self._learning.seen_again(packed, version)
+                    rows.learned[fetch] = self._learning.seen_again(packed, version)
                 rows.kept.add(fetch)
-            if fetch in rows.kept:  # The document that it has is not looked for.
+            if fetch in rows.kept:  # It keeps the document that it has.
                 packed = msgspec.structs.replace(packed, sha256=b"", packed=b"", regions=(), whole=packed.version)  # noqa: PLW2901
             stored[packed.page.site, packed.page.path] = packed
         return [stored.get((packed.page.site, packed.page.path), packed) for packed in pages]
 
-    def _recognised(self, rows: _Rows, version: PriorVersion, packed: PackedPage) -> PackedPage:
+    def _judge(self, rows: _Rows, version: PriorVersion, packed: PackedPage) -> PackedPage:
         """A page with other bytes than before, as it is to be stored."""
         work = self._state.work
         if not work.LearnRegions:
@@ -230,18 +225,18 @@ class PageRows:
             rows.kept.add(version.id)
         elif judgement.before is not None:
             rows.repacked[version.id] = (judgement.page.sha256, judgement.before)
-        rows.lessons[version.id] = judgement.lesson
+        rows.learned[version.id] = judgement.learned
         return judgement.page
 
     def _add_parts(self, rows: _Rows, documents: Mapping[bytes, int]) -> None:
-        """What goes with the batch's fetches. Almost always nothing."""
+        """Writes the rows that belong to the batch's fetches. Almost always there are none."""
         self._versions.add_regions(rows.regions)
         if rows.repacked:
             moved = {fetch: (documents[sha256], regions) for fetch, (sha256, regions) in rows.repacked.items()}
             self._versions.repack(moved)
             self._documents.collect({left for fetch in moved if (left := rows.versions[fetch].document_id) is not None})
         self._versions.set_tables(rows.tables)
-        self._versions.set_learned(rows.lessons)
+        self._versions.set_learned(rows.learned)
 
     def _add(self, rows: _Rows, lookup: UrlLookup, packed: PackedPage, document: int | None) -> None:
         page = packed.page
@@ -256,7 +251,7 @@ class PageRows:
             is_same = self._is_same(rows, fetch, packed, redirect)
             if fetch in rows.kept:
                 document = row.document_id
-        if page.reason:  # It does not want to be kept: nothing is, nor what was kept before.
+        if page.reason:  # noindex or noarchive: nothing is stored, and older versions are deleted.
             rows.forgotten += [] if is_new else [(site, key)]
             fetch = None
         elif not is_same:
@@ -294,21 +289,22 @@ class PageRows:
             "fetch_id": fetch,
         }
         if is_new:
-            stored["due_at"] = self._first_due(path, at, key)
+            stored["due_at"] = self._planner.first_due(path, at, key)
             (rows.new if row is None else rows.first).append(stored)
         else:
             self._check_again(rows, stored, changed=not is_same)
             rows.again.append(stored)
         if page.seed and not (row is not None and row.seed):
             rows.seeds.append((site, key, path))
-        self._stored += is_new and (row is None or row.state != State.STORED)
+        if is_new and (row is None or row.state != State.STORED):
+            self._planner.add_new()
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
         counts[2] += packed.version[1]
 
     def _is_same(self, rows: _Rows, fetch: int, packed: PackedPage, redirect: str | None) -> bool:
-        """Whether a page brings what its version before brought. Its regions may be known by now, or its table another."""
+        """Whether a page has not changed since its version before. Its regions and its table may be new, and are noted."""
         version = rows.versions.get(fetch)
         if version is None or packed.page.reason:
             return False
@@ -321,7 +317,7 @@ class PageRows:
         return True
 
     def _new_fetch(self, rows: _Rows, packed: PackedPage, before: int | None) -> int:
-        """The number of a new version, with what goes with it."""
+        """The number of a new version; notes the rows that belong to it."""
         fetch = self._documents.new_fetch()
         if packed.regions:
             rows.regions[fetch] = packed.regions
@@ -329,60 +325,36 @@ class PageRows:
             rows.tables[fetch] = packed.page.table
         version = rows.versions.get(before) if before is not None else None
         if version is not None:
-            if version.id in rows.lessons:
-                rows.lessons[fetch] = rows.lessons.pop(version.id)
+            if version.id in rows.learned:
+                rows.learned[fetch] = rows.learned.pop(version.id)
             if version.learned:
-                rows.lessons[version.id] = LearnedRow(b"", b"")
+                rows.learned[version.id] = LearnedRow(b"", b"")
             if version.tvi is not None:
                 rows.tables[version.id] = None
         return fetch
 
-    def _first_due(self, path: str, at: float, key: int) -> float | None:
-        """When a page is due that had no version before; a member of an archive never is, it comes with the archive."""
-        return None if "#" in path else never(self._state.revisits.first(at, key))
-
     def _check_again(self, rows: _Rows, stored: dict[str, Any], *, changed: bool) -> None:
-        """Sets when a page is due that had a version before, and its history from now on."""
+        """Sets the due time and the history of a page that had a version before."""
         site, key, at = stored["site_id"], stored["key"], stored["at"]
         before = rows.histories.get((site, key))
-        if before is None:  # its place is another's, and it has the next one
+        if before is None:  # another URL has its place, so it has the next one
             before = self._histories.of([(site, key)])[site, key]
-        due, rate = self._learn(before, site, key, at, changed=changed)
+        due, rate = self._planner.learn(before, site, key, at, changed=changed)
         stored["due_at"] = None if "#" in stored["path"] else due
         stored["checks"] = before.checks + 1
         stored["changes"] = before.changes + changed
         stored["changed_at"] = at if changed else before.changed_at
         stored |= zip(_RATE, rate, strict=True)
 
-    def _learn(self, before: History, site: int, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
-        """When a URL is due that was found again, and what is now known of its rate of change."""
-        self._lastmods.saw(site, before, at, changed=changed)
-        revisits = self._state.revisits
-        earlier = rate_of(before, revisits.guess)
-        rate = revisits.learn(earlier, at - before.last_good, changed)
-        due = revisits.following(at, key, rate)
-        if self._state.budget is not None:
-            self._moves.append((earlier, rate, before.planned, due - at))
-        return never(due), rate
-
     def committed(self) -> None:
-        """What was written last is committed: from now on it counts for the budget."""
-        if (budget := self._state.budget) is not None:
-            budget.stored(self._stored)
-            for move in self._moves:
-                budget.moved(*move)
-            budget.settle()
+        """Called after the commit: what was written counts for the budget of revisits from now on."""
+        self._planner.committed()
         self._lastmods.committed()
-        self._forget()
 
-    def _forget(self) -> None:
-        self._stored = 0
-        self._moves.clear()
-
-    # --- what is seen in them -------------------------------------------------------------------------------------------
+    # --- URLs seen in pages ---------------------------------------------------------------------------------------------
 
     def _targets(self, pages: Sequence[PackedPage], now: float) -> dict[str, str]:
-        """The canonical targets of redirects; those of seeds join the scope (section 3)."""
+        """The canonical targets of redirects. Those of seeds join the scope (architecture, section 3)."""
         targets: dict[str, str] = {}
         of_seeds = []
         canon = Canon.of(self._state.work)
@@ -399,7 +371,7 @@ class PageRows:
         return targets
 
     def _seen_in(self, pages: Sequence[PackedPage], targets: Mapping[str, str]) -> list[SeenUrl]:
-        """Every URL that the pages bring, with its place before any conflict."""
+        """Every URL in the pages, with its place before any conflict."""
         key_of = self._urls.key_of
         seen_urls: list[SeenUrl] = []
         outside: list[FoundUrl] = []
@@ -414,13 +386,13 @@ class PageRows:
                     seen_urls.append((site, key_of(text), text, below, 0, word, False))
                 else:
                     outside.append((text, below, 0, False, word))
-            # The worker judged the target if it is a path of its own site.
+            # A target on the page's own site was judged by the worker.
             if (target := targets.get(page.redirect)) and not page.refused:
                 outside.append((target, page.depth, page.hops + 1, page.seed, ""))
         return seen_urls + self._urls.seen_of(outside)
 
     def _mark_targets(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl]) -> None:
-        """The target of a seed's redirect counts as a seed, also where it was known before."""
+        """Marks known URLs as seeds that a seed redirects to."""
         marked = []
         for site, key, path, _, _, _, seed in seen_urls:
             if seed:
@@ -432,7 +404,7 @@ class PageRows:
     # --- confirmations --------------------------------------------------------------------------------------------------
 
     def confirm(self, records: Sequence[UnchangedRecord], written: Written) -> None:
-        """The server says that what is stored is current; a URL without a document cannot be meant."""
+        """Stores the server's answers that a stored page is current. Records of URLs without a document are ignored."""
         if not records:
             return
         lookup = self._urls.look_up({(record.site, record.key) for record in records})
@@ -451,7 +423,7 @@ class PageRows:
         rows = []
         for (site, key), record in meant.items():
             at = record.checked_at
-            due, rate = self._learn(histories[site, key], site, key, at, changed=False)
+            due, rate = self._planner.learn(histories[site, key], site, key, at, changed=False)
             confirmed: dict[str, Any] = {
                 "site_id": site,
                 "key": key,
@@ -472,7 +444,7 @@ class PageRows:
 
 
 def _seen_before(pages: Sequence[PackedPage], lookup: UrlLookup) -> dict[int, PackedPage]:
-    """The pages that have a version, by its fetch."""
+    """The pages that have a version already, by its fetch."""
     found = {}
     for packed in pages:
         page = packed.page
@@ -484,7 +456,7 @@ def _seen_before(pages: Sequence[PackedPage], lookup: UrlLookup) -> dict[int, Pa
 
 
 def _each_url_once(pages: Sequence[PackedPage]) -> Iterator[Sequence[PackedPage]]:
-    """The pages in their order, in parts in which no URL occurs twice; one part but for a few batches in a crawl."""
+    """The pages in their order, in parts in which no URL occurs twice. Nearly every batch is one part."""
     waiting = pages
     while waiting:
         distinct: dict[tuple[int, str], PackedPage] = {}

@@ -1,7 +1,4 @@
-"""The rows of `pauses`: until when a host or an address is not to be asked, for whichever site.
-
-Tested in tests/storage/test_frontier.py.
-"""
+"""The rows of `pauses`: until when no request goes to a host or an address, for any site."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from sqlalchemy import Text, and_, bindparam, case, delete, literal_column, or_,
 from sqlalchemy.dialects import sqlite
 
 from parcahyd.core.records import Pause, PauseRecord
-from parcahyd.storage.expressions import ONE, ZERO, later, moment, same
+from parcahyd.storage.expressions import ONE, ZERO, later, same, time_bound
 from parcahyd.storage.schema import pauses, sites
 from parcahyd.storage.writer import Writer
 
@@ -26,9 +23,9 @@ _FIELDS = Pause.__struct_fields__
 
 
 def _upsert(new: Any) -> Any:
-    """An INSERT that lengthens a pause that is there. Each database has an INSERT of its own that can.
+    """An INSERT that lengthens an existing pause. Each database has its own form of it.
 
-    Of two visits to one host or address the later end counts. A visit that ends tells the same end again, without its reason.
+    Of two visits to one host or address the later end counts. A visit that ends repeats the same end without its reason.
     """
     longer = later(pauses.c.not_before, new.excluded.not_before)
     is_longer = new.excluded.not_before > pauses.c.not_before + ONE
@@ -43,7 +40,7 @@ def _upsert(new: Any) -> Any:
 def _insert(kind: str) -> Any:
     if kind == "sqlite":
         return sqlite.insert(pauses)
-    from sqlalchemy.dialects import postgresql  # It takes as long to load as the rest of the start of a small crawl.
+    from sqlalchemy.dialects import postgresql  # Loading it takes as long as the rest of the start of a small crawl.
 
     return postgresql.insert(pauses)
 
@@ -59,7 +56,7 @@ _SPARE_SITE = (
     update(sites)
     .where(*same(sites, "id", "visit"))
     .values(
-        not_before=later(sites.c.not_before, moment("until", sites.c.not_before)),
+        not_before=later(sites.c.not_before, time_bound("until", sites.c.not_before)),
         failures=bindparam("failures"),
         reason=bindparam("reason"),
     )
@@ -67,23 +64,23 @@ _SPARE_SITE = (
 
 
 class PauseRows:
-    """Keeps pauses; used inside a transaction of the writer."""
+    """Writes and reads pauses; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._upsert = _upsert(_insert(writer.kind))
 
     def extend(self, wanted: Iterable[Pause]) -> None:
-        """Keeps each subject from being asked until then; a pause is never shortened."""
+        """Inserts pauses or lengthens them. A pause is never shortened."""
         self._writer.many(self._upsert, [asdict(pause) for pause in wanted])
 
     def note(self, record: PauseRecord) -> None:
-        """Takes what an open visit was told: who is to be left alone, its own site included."""
+        """Stores the pauses that an open visit reports, and that of its own site."""
         self.extend(record.pauses)
         row = {"until": record.not_before, "failures": record.failures, "reason": record.reason or None}
         self._writer.many(_SPARE_SITE, [{"id": record.site, "visit": record.visit, **row}])
 
     def in_force(self, now: float) -> tuple[Pause, ...]:
-        """The pauses that are not over; those that are still count for a day, where they came one after the other."""
+        """The pauses, without those that are over. One after repeated failures is kept for a day after its end."""
         self._writer.run(_DROP_OVER, now=now, long_ago=now - _REMEMBERED)
         return tuple(Pause(*row) for row in self._writer.rows(_ALL))

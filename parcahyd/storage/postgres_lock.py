@@ -1,8 +1,8 @@
-"""The lock on a PostgreSQL database: one run at a time, on whichever machine it runs.
+"""The lock on a PostgreSQL database: one run at a time, from any machine.
 
-SQLite needs none: there the run lock is a file beside the database, and every process of the run holds it. A server can be
-reached from several machines, so the only writer holds an advisory lock on its connection. The lock is free as soon as that
-connection is gone, however the writer ended.
+SQLite needs none: its run lock is a file beside the database, which every process of the run holds. A server can be reached
+from several machines, so the writer holds an advisory lock on its connection. PostgreSQL frees the lock when that connection
+ends, however the writer ended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOOK_EVERY = 0.1
 
 
 def take_lock(connection: Connection, wait: float) -> None:
-    """Makes the session of a connection the only writer, waiting so many seconds for another run to end, else CrawlBusy."""
+    """Makes the session of a connection the only writer. Waits up to `wait` seconds for another run to end, then CrawlBusy."""
     until = time.monotonic() + wait
     while not _taken(connection):
         if time.monotonic() >= until:
@@ -31,12 +31,12 @@ def take_lock(connection: Connection, wait: float) -> None:
 
 
 def take_lock_again(connection: Connection) -> None:
-    """The same for a connection that takes the place of one that was lost; another run may have come in between."""
+    """Takes the lock for a connection that replaces a lost one; CrawlBusy if another run took it in between."""
     if not _taken(connection):
         raise CrawlBusy("another run took this database while its server was away", "stop one of the two")
 
 
 def _taken(connection: Connection) -> bool:
     taken = connection.scalar(select(func.pg_try_advisory_lock(_LOCK)))
-    connection.rollback()  # The lock is the session's and stays.
+    connection.rollback()  # The lock belongs to the session and stays.
     return bool(taken)

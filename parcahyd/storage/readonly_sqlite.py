@@ -1,7 +1,8 @@
-"""An SQLite database in a folder that may not be written to, while no process works on it.
+"""Reads an SQLite database in a folder without write permission, while no process works on it.
 
-SQLite keeps the locks of a database with a write-ahead log in files beside it, and cannot make them there. It reads such a
-database when it is told that no process writes (https://sqlite.org/wal.html, section 5). That is checked before and after.
+SQLite keeps the locks of a database with a write-ahead log in files beside it, and cannot create them in such a folder. With
+`immutable=1` it reads without locks, provided that no process writes (https://sqlite.org/wal.html, section 5). This is checked
+before and after.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ __all__ = ["ReadonlyConnection", "is_complete"]
 
 
 def is_complete(path: str) -> bool:
-    """Whether the file holds everything: a process that works on it, or was killed while it did, has a log beside it."""
+    """Whether the file holds everything. A process that works on it, or was killed meanwhile, leaves a log beside it."""
     log = f"{path}-wal"
     return not os.path.exists(log) or not os.path.getsize(log)
 
 
 class ReadonlyConnection(sqlite3.Connection):
-    """A transaction at whose end the file is another than at first is a DatabaseUnusable."""
+    """A connection without locks. If the file changed by the end of a transaction, that is a DatabaseUnusable."""
 
     def __init__(self, path: str, name: str) -> None:
         """`name` is the path as it stands in a URI."""

@@ -1,10 +1,10 @@
-"""How often a stored URL changes: its history, as its row has it, and what sitemaps say of it.
+"""When a stored URL is visited again: its history, the estimate of its rate of change, and what sitemaps say of it.
 
-What a sitemap says is kept with each URL until its next check, which shows whether it was true. A site's trust is one number
-of its row (`refresh.lastmod`). Where it is earned, a page is due as soon as a sitemap says that it changed, and spared while
-it says that it did not.
+The `lastmod` of a sitemap is stored with each URL until its next check, which shows whether it was true. The trust in a site's
+sitemaps is a number in the site's row (`refresh.lastmod`). A page of a trusted site is due as soon as a sitemap says that it
+changed, and later while the sitemap says that it did not.
 
-Tested in tests/storage/test_revisits.py, and by test_lastmods.py beside it.
+Tested in tests/storage/test_revisits.py and tests/storage/test_lastmods.py.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from parcahyd.storage.urls import UrlRows
 from parcahyd.storage.values import pairs
 from parcahyd.storage.writer import Writer
 
-__all__ = ["Histories", "History", "LastmodRows", "rate_of"]
+__all__ = ["Histories", "History", "LastmodRows", "RevisitPlanner", "rate_of"]
 
 _AT_ONCE = 500
-"""Pages of a sitemap that are looked up together."""
+"""Pages of a sitemap in one look-up."""
 
 
 class History(NamedTuple):
@@ -39,9 +39,9 @@ class History(NamedTuple):
     changed_at: float | None
     first_seen: float
     checked_at: float | None
-    """The last one, however it went."""
+    """The last check, successful or not."""
     confirmed_at: float | None
-    """The last one that found it there."""
+    """The last check that found the page."""
     due_at: float | None
     change_weight: float | None
     change_span: float | None
@@ -62,13 +62,13 @@ class History(NamedTuple):
 
 
 def rate_of(history: History, guess: ChangeRate) -> ChangeRate | None:
-    """What is known of a URL's rate; None where it was stored and never checked again."""
+    """The estimated rate of a URL; None where it was stored and never checked again."""
     weight, span, restless = history.change_weight, history.change_span, history.change_restless
     if weight is not None and span is not None and restless is not None:
         return ChangeRate.of(weight, span, restless)
     if history.checks <= 1:
         return None
-    # A row of before rates were kept. Without a change it was stored at `changed_at`; else all that is known is `first_seen`.
+    # A row from before rates were stored. Without a change it was stored at `changed_at`; else only `first_seen` is known.
     since = history.changed_at if not history.changes and history.changed_at is not None else history.first_seen
     return ChangeRate.from_counts(guess, history.checks, history.changes, history.last_good - since)
 
@@ -86,7 +86,7 @@ class Histories:
         self._writer = writer
 
     def of(self, places: Collection[tuple[int, int]]) -> dict[tuple[int, int], History]:
-        """By site and key, all of them in one query; none where no place is asked for, as in a first crawl."""
+        """By site and key, in one query. Without places, as in a first crawl, there is no query."""
         if not places:
             return {}
         rows = self._writer.rows(_OF_PLACES, **self._writer.lists.pairs(list(places)))
@@ -101,7 +101,7 @@ _NOTE = updating(urls, ("site_id", "key"), "due_at", "lastmod", "lastmod_read").
 
 
 class LastmodRows:
-    """Keeps what sitemaps say, and what that was worth; used inside a transaction of the writer."""
+    """Stores what sitemaps say, and the trust in it; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, state: RunState, url_rows: UrlRows, histories: Histories) -> None:
         self._writer = writer
@@ -113,7 +113,7 @@ class LastmodRows:
         writer.on_failure(self._forget)
 
     def note(self, site: int, read_at: float, lastmods: Sequence[tuple[str, float]]) -> None:
-        """A sitemap that was read then says when these paths of its own site changed."""
+        """Stores when paths of a site changed, according to a sitemap of the site that was read at `read_at`."""
         trust = self._trust(site)
         for start in range(0, len(lastmods), _AT_ONCE):
             self._note_some(site, read_at, lastmods[start : start + _AT_ONCE], trust)
@@ -130,7 +130,7 @@ class LastmodRows:
         for (_, key), history in self._histories.of(said).items():
             copied, lastmod, due = history.last_good, said[site, key], history.due_at
             if read_at <= copied:
-                continue  # The copy is newer than what was said about it.
+                continue  # The stored copy is newer than the sitemap.
             if due is not None:
                 due = never(trust.due_at(due, lastmod, copied, read_at, revisits.shortest, revisits.longest))
                 if due != history.due_at:
@@ -139,12 +139,12 @@ class LastmodRows:
         self._writer.many(_NOTE, rows)
 
     def saw(self, site: int, before: History, at: float, *, changed: bool) -> None:
-        """A page was checked of which a sitemap had said something since the check before."""
+        """Notes a check of a page, if a sitemap named the page since the check before."""
         if before.lastmod_read is not None and before.last_good < before.lastmod_read <= at:
             self._seen.setdefault(site, []).append((before, at, changed))
 
     def settle(self) -> None:
-        """Takes what was seen into the trust of each site."""
+        """Updates the trust in each site's sitemaps by the checks."""
         for site, seen in self._seen.items():
             trust = before = self._trust(site)
             for page, at, changed in seen:
@@ -154,7 +154,7 @@ class LastmodRows:
         self._seen.clear()
 
     def committed(self) -> None:
-        """What was noted last is committed: from now on it counts for the budget."""
+        """Called after the commit: new due times count for the budget of revisits from now on."""
         if (budget := self._state.budget) is not None:
             for planned, interval in self._replanned:
                 budget.replan(planned, interval)
@@ -166,3 +166,50 @@ class LastmodRows:
 
     def _trust(self, site: int) -> LastmodTrust:
         return LastmodTrust.decode(self._writer.value(_TRUST, id=site) or 0)
+
+
+# --- the next visit -----------------------------------------------------------------------------------------------------
+
+
+class RevisitPlanner:
+    """Sets when pages of a batch are due again, and reports the changes to `refresh.budget` after the commit."""
+
+    def __init__(self, writer: Writer, state: RunState, lastmods: LastmodRows) -> None:
+        self._state = state
+        self._lastmods = lastmods
+        self._new = 0
+        self._moves: list[tuple[ChangeRate | None, ChangeRate, float, float]] = []
+        """Of each page that was checked again: its rates and its intervals, before and after."""
+        writer.on_failure(self._forget)
+
+    def add_new(self) -> None:
+        """Counts a page that is stored for the first time."""
+        self._new += 1
+
+    def first_due(self, path: str, at: float, key: int) -> float | None:
+        """When a page is due that had no version before. A member of an archive never is: it comes with the archive."""
+        return None if "#" in path else never(self._state.revisits.first(at, key))
+
+    def learn(self, before: History, site: int, key: int, at: float, *, changed: bool) -> tuple[float | None, ChangeRate]:
+        """When a URL is due that was checked again, and its estimated rate of change from now on."""
+        self._lastmods.saw(site, before, at, changed=changed)
+        revisits = self._state.revisits
+        earlier = rate_of(before, revisits.guess)
+        rate = revisits.learn(earlier, at - before.last_good, changed)
+        due = revisits.following(at, key, rate)
+        if self._state.budget is not None:
+            self._moves.append((earlier, rate, before.planned, due - at))
+        return never(due), rate
+
+    def committed(self) -> None:
+        """Called after the commit: what was written counts for the budget from now on."""
+        if (budget := self._state.budget) is not None:
+            budget.stored(self._new)
+            for move in self._moves:
+                budget.moved(*move)
+            budget.settle()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._new = 0
+        self._moves.clear()

@@ -1,7 +1,8 @@
-"""The rows of `errands` and what is known of robots.txt: a robots.txt that redirects to another site is fetched there.
+"""The robots.txt of each site, and the rows of `errands`: robots.txt files that are fetched from another site.
 
-The site that asks waits, at most ten minutes; the site that is asked falls due. Redirects may lead on; after five the file
-counts as absent (RFC 9309, section 2.3.1.2). An errand that comes to nothing is run again later, after longer each time.
+A robots.txt may redirect to another site. The asking site then waits, at most ten minutes, and the other site falls due.
+Further redirects are followed; after five the file counts as absent (RFC 9309, section 2.3.1.2). A fetch that fails is tried
+again later, after longer each time.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.values import numbers, plain
 from parcahyd.storage.writer import Writer
 
-__all__ = ["MOST_OF_A_VISIT", "PATIENCE", "RobotsRows"]
+__all__ = ["ANSWER_TIMEOUT", "MOST_PER_VISIT", "RobotsRows"]
 
-PATIENCE = 600.0
-"""Seconds that a site waits for the answer to its errand."""
+ANSWER_TIMEOUT = 600.0
+"""Seconds that a site waits for its robots.txt from another site."""
 
-MOST_OF_A_VISIT = 100
-"""Errands that one visit runs; the site falls due again for the others."""
+MOST_PER_VISIT = 100
+"""Files that one visit fetches for other sites. The site falls due again for the rest."""
 
 _HOPS = 5
 _UNREAD = frozenset((RobotsStatus.ERROR, RobotsStatus.UNREACHABLE, RobotsStatus.AWAITED))
@@ -35,7 +36,7 @@ _UNREAD = frozenset((RobotsStatus.ERROR, RobotsStatus.UNREACHABLE, RobotsStatus.
 
 _READ = ("robots_status", "robots_fetched_at", "robots_expires_at", "robots_detail", "errand_until")
 _SET_ROBOTS = updating(sites, ("id",), *_READ, "robots_text", "robots_failing_since", "robots_delay")
-# Where it could not be read, the last copy stays, and so does the time since when.
+# A file that could not be read: its last copy stays, and so does the time since when reading fails.
 _SET_UNREAD_ROBOTS = (
     update(sites)
     .where(*same(sites, "id"))
@@ -61,7 +62,7 @@ _OF_ASKER = select(errands.c.site_id, errands.c.path, errands.c.hops).where(*sam
 
 
 class RobotsRows:
-    """Keeps errands and robots facts; used inside a transaction of the writer."""
+    """Writes what is known of robots.txt files; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows) -> None:
         self._writer = writer
@@ -69,7 +70,7 @@ class RobotsRows:
         self._sites = site_rows
 
     def learn(self, records: Iterable[SiteRecord], now: float) -> None:
-        """Takes what visits learned about their sites."""
+        """Stores what visits learned about their sites."""
         for record in records:
             if record.augmentation:
                 self._writer.many(_SET_AUGMENTATION, [{"id": record.site, "augmentation": record.augmentation}])
@@ -79,7 +80,7 @@ class RobotsRows:
                 self._answer(record.site, record.robots)
 
     def answered(self, records: Iterable[RobotsRedirectRecord], now: float) -> None:
-        """Takes the outcomes of errands; an errand that is not under way any more has been answered or given up."""
+        """Stores files fetched for other sites. One that is no longer awaited was answered or given up before."""
         for record in records:
             under_way = self._writer.rows(_OF_ASKER, asker=record.asker)
             if not under_way or under_way[0][:2] != (record.site, record.path):
@@ -87,28 +88,28 @@ class RobotsRows:
             if record.redirect:
                 self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now)
             elif record.robots.status in _UNREAD:
-                self._come_to_nothing(record.asker, record.robots)
+                self._fail(record.asker, record.robots)
             else:
                 self._answer(record.asker, record.robots)
             self._sites.settle([record.asker])
 
     def of(self, ids: Collection[int]) -> dict[int, tuple[RobotsRedirect, ...]]:
-        """The errands that are to be run at each of the sites, those first that wait longest."""
+        """By site: the robots.txt files to be fetched there for other sites, the longest awaited first."""
         found: dict[int, list[RobotsRedirect]] = {}
         if ids:
             for site, asker, path, hops in self._writer.rows(_OF_SITES, ids=self._writer.lists.bind(list(ids))):
-                its_errands = found.setdefault(site, [])
-                if len(its_errands) < MOST_OF_A_VISIT:
-                    its_errands.append(RobotsRedirect(asker, path, hops))
+                waiting = found.setdefault(site, [])
+                if len(waiting) < MOST_PER_VISIT:
+                    waiting.append(RobotsRedirect(asker, path, hops))
         return {site: tuple(wanted) for site, wanted in found.items()}
 
     def give_up(self, asker: int, now: float) -> None:
-        """Nobody brought the robots.txt in time: it counts as unreachable."""
+        """Counts the robots.txt of `asker` as unreachable: it was not fetched in time."""
         detail = "robots.txt redirects to another site, which gave no answer in time"
-        self._come_to_nothing(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
+        self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
 
-    def _come_to_nothing(self, asker: int, fact: RobotsFact) -> None:
-        """The robots.txt could not be read where it lies: the site asks again later, or goes by the last copy."""
+    def _fail(self, asker: int, fact: RobotsFact) -> None:
+        """Notes that the file could not be read at the other site: it is asked for again later, or the last copy is used."""
         text, since, delay = self._writer.rows(_LAST_COPY, id=asker)[0]
         before = RobotsFact(RobotsStatus.AWAITED, bytes(text or b""), failing_since=since, delay=delay)
         fact = stale_robots(fact, before, self._state.work)
@@ -123,12 +124,12 @@ class RobotsRows:
             return
         if target is None:
             detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL"
-            self._come_to_nothing(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
+            self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
             return
         parts = split(target)
         site, _ = self._sites.find([parts[:3]])[parts[:3]]
-        waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + PATIENCE, f"robots.txt redirects to {target}")
-        self._keep(asker, waiting, until=now + PATIENCE)
+        waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + ANSWER_TIMEOUT, f"robots.txt redirects to {target}")
+        self._keep(asker, waiting, until=now + ANSWER_TIMEOUT)
         self._writer.many(_INSERT, [{"asker": asker, "site_id": site, "path": parts[3], "hops": hops, "asked_at": now}])
         self._sites.settle([site])
 
@@ -136,7 +137,7 @@ class RobotsRows:
         self._keep(asker, fact, until=0.0)
 
     def _keep(self, site: int, fact: RobotsFact, until: float) -> None:
-        """Sets what is known of a site's robots.txt; an errand that was under way for it is over."""
+        """Sets what is known of a site's robots.txt. The site no longer awaits it from another site."""
         over = self._writer.rows(_OF_ASKER, asker=site)
         self._writer.many(_DELETE, [{"asker": site}] if over else [])
         row: dict[str, Any] = {

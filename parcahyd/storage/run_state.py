@@ -1,4 +1,4 @@
-"""What the store remembers of the run that it serves: its settings and its open visits."""
+"""What the store remembers of the current run: its settings and its open visits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from parcahyd.storage.packing import compressor
 __all__ = ["MOST_REMEMBERED", "RunState"]
 
 MOST_REMEMBERED = 200_000
-"""Links that are remembered because they will be told once more. What is forgotten is only looked at again."""
+"""Links that are remembered because they come a second time. One that was dropped is looked up again, and no more."""
 
 _VISITS_OF_A_RUN = 2**32
 
 
 class RunState:
-    """Changed only after the transaction that it speaks of is committed."""
+    """The state of a run in memory. It changes only after the transaction that causes the change is committed."""
 
     def __init__(self) -> None:
         self.run = 0
@@ -30,16 +30,16 @@ class RunState:
         """None where there is no RevisitsPerDay."""
         self.allowance: Allowance | None = None
         self.visits: dict[int, int] = {}
-        """The open visits and their sites. A record of any other visit is late and changes nothing."""
+        """The open visits and their sites. A record of another visit is late and changes nothing."""
         self.blanked: set[int] = set()
         """Open visits whose address did not answer."""
         self.fruitful: set[int] = set()
-        """Open visits that brought something."""
+        """Open visits that stored something."""
         self._already_stored: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
         """By open visit: links to other sites, with their depth, that are stored and will come again. A page's links come
         twice, by themselves and with the page; either may be stored first.
 
-        Those that a bundle told of are in no page as they are here, and stay until there is no more room.
+        Links of a bundle do not come again with a page. They stay until the limit is reached.
         """
         self._links_stored = 0
         self._given = 0
@@ -57,16 +57,16 @@ class RunState:
         self._given = 0
 
     def new_visit(self) -> int:
-        """A number that no visit of this database ever had: one is not given out again, even if its lease failed."""
+        """A number that no visit of this database ever had. It is not used again, even if its lease failed."""
         self._given += 1
         return self.run * _VISITS_OF_A_RUN + self._given
 
     def is_already_stored(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
-        """Whether these links to other sites are stored already, so that nothing of them is left to do."""
+        """Whether these links to other sites are stored already."""
         return not urls or (depth, urls) in self._already_stored.get(visit, ())
 
     def note_stored(self, visit: int, depth: int, urls: tuple[str, ...]) -> None:
-        """Notes that links to other sites are stored, and forgets them when they were told for the second time."""
+        """Notes that links to other sites are stored, and drops them when they came for the second time."""
         if not urls:
             return
         if self.is_already_stored(visit, depth, urls):

@@ -1,4 +1,4 @@
-"""The rows of `runs`, and what a new run does to the database: settings that changed since the last one take effect."""
+"""The rows of `runs`. A new run applies settings that changed since the last one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from parcahyd.storage.writer import Writer
 __all__ = ["RunRows"]
 
 _NOT_RECORDED = frozenset({"DbUrl", "DbName", "DbUser", "DbPassword"})
-"""How the database is reached may be a secret, and decides nothing about the crawl."""
+"""Access data of the database may be secret, and do not affect what is crawled."""
 
 _DAY = 86400.0
 _PAGE = 2000
@@ -38,7 +38,7 @@ _END = updating(runs, ("id",), "ended_at", "outcome", "counts")
 _LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
 _NEXT_DUE = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
 
-# What settings that changed do to URLs. These pass over the table.
+# Changed settings applied to URLs. These read the whole table.
 _READMIT = (
     update(urls)
     .where(
@@ -75,18 +75,18 @@ class RunRows:
         self._sites = site_rows
 
     def begin(self, configuration: Configuration, now: float) -> tuple[int, frozenset[str]]:
-        """Records a run; gives its number and the settings, as `Work.KEY`, that differ from the last run's."""
+        """Inserts a run; returns its number and the settings, as `Work.KEY`, that differ from the last run's."""
         settings = _settings(configuration)
         last = self._writer.value(_LAST_SETTINGS)
         before = settings if last is None else msgspec.json.decode(last)
         number = self._writer.new_id(runs)
         recorded = msgspec.json.encode(settings).decode()
         self._writer.run(_INSERT, id=number, started_at=now, settings=recorded, version=__version__)
-        # A setting that the last run did not have yet had no influence on it.
+        # A setting that the last run did not have is not a change.
         return number, frozenset(key for key, value in settings.items() if before.get(key, value) != value)
 
     def apply(self, changed: frozenset[str], now: float) -> None:
-        """Lets URLs follow settings that changed; costs a pass over the tables, and nothing where nothing changed."""
+        """Applies changed settings to URLs. Reads whole tables if something changed, and nothing otherwise."""
         readmitted = [
             reason.word for reason, keys in SETTINGS_OF.items() if reason is not Reason.SCOPE and changed.intersection(keys)
         ]
@@ -112,7 +112,7 @@ class RunRows:
         self._sites.expel([number for number, inside in moved if inside])
 
     def count_pages(self, now: float) -> None:
-        """Counts the stored pages by their rates of change, which a budget is shared by; costs a pass over the table."""
+        """Counts stored pages by rate of change for the budget of revisits; reads the whole table."""
         budget, per_day = self._state.budget, self._state.work.RevisitsPerDay
         if budget is None:
             return
@@ -126,7 +126,7 @@ class RunRows:
         self._state.allowance = Allowance(per_day, now, spent)
 
     def _reschedule(self) -> None:
-        """Sets the next visit of every stored page to what it would be had the settings always been these."""
+        """Sets the next visit of every stored page as if the settings had always been these."""
         revisits, budget = self._state.revisits, self._state.budget
         for page in self._stored():
             rows = []
@@ -148,16 +148,17 @@ class RunRows:
             site, key = rows[-1][:2]
 
     def waiting(self) -> tuple[dict[str, int], float | None]:
+        """Known and failed URLs, counted by state, and when the next site falls due."""
         left = {State(state).word: number for state, number in self._writer.rows(_LEFT)}
         return left, self._writer.value(_NEXT_DUE)
 
     def end(self, outcome: str, counts: dict[str, int], now: float) -> None:
-        told = msgspec.json.encode(counts).decode()
-        self._writer.run(_END, id=self._state.run, ended_at=now, outcome=outcome, counts=told)
+        recorded = msgspec.json.encode(counts).decode()
+        self._writer.run(_END, id=self._state.run, ended_at=now, outcome=outcome, counts=recorded)
 
 
 def _settings(configuration: Configuration) -> dict[str, Any]:
-    """Every setting as JSON has it, so that it can be compared with what was read back."""
+    """Every setting as decoded JSON, to be compared with that of the last run."""
     found: dict[str, Any] = {}
     for file, conf in (("Map", configuration.map), ("Work", configuration.work)):
         for key in conf.__struct_fields__:

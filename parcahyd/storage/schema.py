@@ -14,12 +14,12 @@
 | `learned` | what was learned, up to a fetch, of how its page changes |
 | `links` | the table of links of a document |
 | `summaries` | what a summarizer made of a document |
-| `pauses` | until when a host or an address is not to be asked |
-| `errands` | a robots.txt to be fetched from one site for another |
+| `pauses` | until when no request goes to a host or an address |
+| `errands` | a robots.txt that redirects to another site, and is to be fetched there |
 
 Rows refer to each other by id without declared foreign keys: there is one writer, checking every link of every page again in
-the database costs more than writing it, and `parcahyd verify` looks for references that lead nowhere.
-Ids are given out by the writer, so that a batch is written without asking the database for each of them.
+the database costs more than writing it, and `parcahyd verify` reports references that lead nowhere.
+The writer gives out ids, so that a batch is written without asking the database for each of them.
 
 Tested in tests/storage/test_migrations.py and tests/storage/test_query_plans.py.
 """
@@ -81,7 +81,7 @@ def _state(state: State) -> ColumnElement[int]:
 
 
 def state_after(event: Event, *states: State | None) -> ColumnElement[int]:
-    """The state that a statement writes, from the table of moves: see `core.life_cycle.after`."""
+    """The state that a statement writes, from the table of moves: see `core.states.after`."""
     return _state(after(event, *states))
 
 
@@ -105,7 +105,7 @@ def _count(name: str) -> Column[int]:
 
 
 def _time(name: str) -> Column[float]:
-    """A moment in seconds since the epoch; 0 is long past."""
+    """A time in seconds since the epoch; 0 is long past."""
     return Column(name, Double, nullable=False, server_default=_ZERO)
 
 
@@ -144,13 +144,13 @@ sites = Table(
     _words("robots_detail"),
     _time("robots_failing_since"),  # 0: the last attempt read it
     Column("robots_delay", Double, nullable=False, server_default=_ZERO),  # Crawl-delay, as it stands there
-    _time("errand_until"),  # its URLs wait until then for the answer to its errand, or before it is run again; 0: neither
+    _time("errand_until"),  # its URLs wait until then for a robots.txt from another site; 0: they do not
     Column("augmentation", LargeBinary),
     Column("guards", LargeBinary),  # what the trap guards learned
     _time("not_before"),
     Column("failures", Integer, nullable=False, server_default=_ZERO),
-    Column("reason", Text),  # why it is being spared
-    Column("due_at", Double),  # when it has something to do that is new: known or failed URLs, errands
+    Column("reason", Text),  # why no request goes to it before `not_before`
+    Column("due_at", Double),  # when known or failed URLs, or a robots.txt for another site, are due
     Column("again_at", Double),  # earliest due_at of its stored, refused and gone URLs
     Column("visit", BigInteger),
     _words("visit_address"),
@@ -306,7 +306,7 @@ learned = Table(
     metadata,
     Column("fetch_id", _ID, primary_key=True, autoincrement=False),
     Column("skeleton_sha256", LargeBinary, nullable=False),  # of the version without what is volatile in it
-    Column("content", LargeBinary, nullable=False),  # `augment.learned`
+    Column("content", LargeBinary, nullable=False),  # `augment.volatile_places`
 )
 
 links = Table(

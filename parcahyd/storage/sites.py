@@ -1,4 +1,7 @@
-"""The rows of `sites`: found or made by origin, inside or outside the scope, and when each falls due."""
+"""The rows of `sites`: looked up or inserted by origin, inside or outside the scope, and when each falls due.
+
+Tested in tests/storage/test_runs.py, tests/storage/test_seeds.py and tests/storage/test_frontier.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, null, selec
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.rules.urls.scope import Scope
 from parcahyd.storage.due_times import earliest, site_due
-from parcahyd.storage.expressions import MOST, ZERO, inserting, later, moment, same, updating, word
+from parcahyd.storage.expressions import MOST, ZERO, inserting, later, same, time_bound, updating, word
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, state_after, urls
 from parcahyd.storage.values import numbers, words
@@ -64,9 +67,9 @@ def _first(state: ColumnElement[int]) -> ScalarSelect[float]:
     return of_site.order_by(urls.c.due_at).limit(1).scalar_subquery()
 
 
-_READY = later(moment("now", sites.c.due_at), later(sites.c.not_before, sites.c.errand_until))
-_ASLEEP = sites.c.due_at.is_(None) | (sites.c.due_at > _READY)
-_WAKE = update(sites).where(*_THIS, sites.c.visit.is_(None), sites.c.in_scope.is_(true()), _ASLEEP).values(due_at=_READY)
+_READY = later(time_bound("now", sites.c.due_at), later(sites.c.not_before, sites.c.errand_until))
+_NOT_DUE = sites.c.due_at.is_(None) | (sites.c.due_at > _READY)
+_MAKE_DUE = update(sites).where(*_THIS, sites.c.visit.is_(None), sites.c.in_scope.is_(true()), _NOT_DUE).values(due_at=_READY)
 _FIRST_KNOWN = (
     select(urls.c.due_at)
     .where(urls.c.site_id == sites.c.id, urls.c.state == KNOWN)
@@ -74,11 +77,11 @@ _FIRST_KNOWN = (
     .limit(1)
     .scalar_subquery()
 )
-_FIRST_ERRAND = select(func.min(errands.c.asked_at)).where(errands.c.site_id == sites.c.id).scalar_subquery()
+_FIRST_REDIRECT = select(func.min(errands.c.asked_at)).where(errands.c.site_id == sites.c.id).scalar_subquery()
 _DUES = select(
     *(sites.c.id, sites.c.in_scope, sites.c.not_before, sites.c.errand_until, _FIRST_KNOWN.label("known")),
     *(_first(FAILED).label("failed"), _first(STORED).label("stored"), _first(REFUSED).label("refused")),
-    *(_first(GONE).label("gone"), _FIRST_ERRAND.label("errand")),
+    *(_first(GONE).label("gone"), _FIRST_REDIRECT.label("robots_redirect")),
 ).where(sites.c.id.in_(numbers("ids")))
 _SET_DUES = updating(sites, ("id",), "due_at", "again_at")
 
@@ -101,7 +104,7 @@ class SiteRows:
     # --- by origin ------------------------------------------------------------------------------------------------------
 
     def find(self, origins: Iterable[Origin]) -> dict[Origin, tuple[int, bool]]:
-        """Id and membership of the scope of each site; those that were never seen are made."""
+        """By origin: the id of the site and whether it is in scope. Sites that were never seen are inserted."""
         found: dict[Origin, tuple[int, bool]] = {}
         missing: list[Origin] = []
         for origin in dict.fromkeys(origins):
@@ -163,7 +166,7 @@ class SiteRows:
         return "" if patterns is None or patterns.admits(url) else Reason.EXCLUDED.word
 
     def widen(self, origins: Iterable[Origin], now: float) -> None:
-        """Takes the sites of seeds into the scope, and with them every site that the scope then admits."""
+        """Adds the sites of seeds to the scope, and every site that the scope then admits."""
         scope = self.scope
         new = [origin for origin in dict.fromkeys(origins) if not scope.admits(*origin)]
         for origin in new:
@@ -178,7 +181,7 @@ class SiteRows:
         self._cache.clear()
 
     def all_sites(self) -> Iterator[tuple[int, Origin, bool]]:
-        """Every site with its membership of the scope, paged by id."""
+        """Every site and whether it is in scope, paged by id."""
         after = 0
         while page := self._writer.rows(_FOLLOWING, after=after, most=_PAGE):
             for number, scheme, host, port, inside in page:
@@ -186,7 +189,7 @@ class SiteRows:
             after = page[-1][0]
 
     def readmit(self, ids: Collection[int], now: float) -> None:
-        """Brings sites into the scope; what was refused for it becomes known, unless another limit forbids it still."""
+        """Brings sites into the scope. URLs refused for the scope become known, unless another limit refuses them."""
         self._writer.many(_SET_SCOPE, [{"id": number, "in_scope": True} for number in ids])
         limits = {"max_depth": self._state.max_depth, "max_hops": self._state.work.MaxRedirects}
         for page in _pages(ids):
@@ -197,7 +200,7 @@ class SiteRows:
         self.settle(ids)
 
     def expel(self, ids: Collection[int]) -> None:
-        """Takes sites out of the scope; what waits there is refused, what is stored stays."""
+        """Takes sites out of the scope. URLs that wait there are refused; what is stored stays."""
         self._writer.many(_SET_SCOPE, [{"id": number, "in_scope": False} for number in ids])
         for page in _pages(ids):
             self._writer.run(_EXPEL, ids=self._writer.lists.bind(page))
@@ -206,27 +209,27 @@ class SiteRows:
     # --- when they fall due ---------------------------------------------------------------------------------------------
 
     def count_new(self, new: Mapping[int, int], waiting: Collection[int], now: float) -> None:
-        """Counts new URLs by site, and wakes the sites that have something to do now and are not being visited."""
+        """Adds to the count of URLs by site, and makes the `waiting` sites due now unless a visit has them."""
         self._writer.many(_COUNT, [{"id": site, "more": more} for site, more in new.items()])
-        if self._writer.many(_WAKE, [{"id": site, "now": now} for site in waiting]):
+        if self._writer.many(_MAKE_DUE, [{"id": site, "now": now} for site in waiting]):
             self._has_new_work = True
 
     def settle(self, ids: Iterable[int]) -> None:
-        """Sets due_at and again_at of sites to what their URLs say, by steps into the indexes."""
+        """Sets due_at and again_at of sites from their URLs, by steps into the indexes."""
         for page in _pages(ids):
             rows = []
-            for number, inside, not_before, errand_until, known, failed, stored, refused, gone, errand in self._writer.rows(
+            for number, inside, not_before, errand_until, known, failed, stored, refused, gone, redirect in self._writer.rows(
                 _DUES, ids=self._writer.lists.bind(page)
             ):
                 url = earliest(known, failed) if inside else None
                 again = earliest(stored, refused, gone) if inside else None
-                due = site_due(not_before, errand_until, url, errand)
+                due = site_due(not_before, errand_until, url, redirect)
                 self._has_new_work = self._has_new_work or due is not None
                 rows.append({"id": number, "due_at": due, "again_at": again})
             self._writer.many(_SET_DUES, rows)
 
     def take_new_work(self) -> bool:
-        """Whether a site was given something to do since the last question; one that is being visited is told at its end."""
+        """Whether a site became due since the last call. A site that a visit has becomes due when the visit ends."""
         found, self._has_new_work = self._has_new_work, False
         return found
 

@@ -1,7 +1,7 @@
 """The store: the only writer of a crawl's database, used from one thread of the Update Database process.
 
-Every method is one transaction. It happens as a whole, or StoreFailure is raised and nothing happened, so that it can be
-tried again. Times are handed in.
+Every method is one transaction. It is committed as a whole, or StoreFailure is raised and nothing is changed, so that it can
+be tried again. Times are passed in.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = ["RunStart", "Store"]
 
 
 class RunStart(msgspec.Struct, frozen=True):
-    """What a run finds."""
+    """What `begin_run` finds in the database."""
 
     run: int
     pauses: tuple[Pause, ...]
@@ -57,7 +57,7 @@ class RunStart(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """Leases sites, and writes what their visits bring. `begin_run` comes first."""
+    """Leases sites, and writes the records of their visits. `begin_run` comes first."""
 
     def __init__(self, database: Database, key_of: Callable[[str], int] = usual_key_of) -> None:
         self._writer = Writer(database)
@@ -68,8 +68,8 @@ class Store:
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds)
         self._bad = BadUrlRows(self._writer, self._sites, self._urls)
-        self._errands = RobotsRows(self._writer, self._state, self._sites)
-        self._leases = Leases(self._writer, self._state, self._sites, self._errands)
+        self._robots = RobotsRows(self._writer, self._state, self._sites)
+        self._leases = Leases(self._writer, self._state, self._sites, self._robots)
         self._runs = RunRows(self._writer, self._state, self._sites)
 
     @classmethod
@@ -81,7 +81,7 @@ class Store:
         self._writer.close()
 
     def set_order(self, order: Order) -> None:
-        """From now on this says which known URLs come first; without it, those nearest to a seed do."""
+        """Sets the order in which known URLs are fetched; the default is by distance from a seed."""
         self._urls.order = order
 
     def __enter__(self) -> Self:
@@ -91,13 +91,13 @@ class Store:
         self.close()
 
     def claim(self, wait: float = 10.0) -> None:
-        """Makes this store the only writer of its database, waiting so many seconds for another run to end, else CrawlBusy."""
+        """Makes this store the only writer of its database. Waits up to `wait` seconds for another run, then CrawlBusy."""
         self._writer.lock(wait)
 
     # --- runs -----------------------------------------------------------------------------------------------------------
 
     def begin_run(self, configuration: Configuration, now: float) -> RunStart:
-        """Starts a run: tables of this version, orphaned visits recovered, changed settings applied.
+        """Starts a run: migrates the tables, frees sites of visits that never ended, applies changed settings.
 
         The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone.
         """
@@ -126,11 +126,11 @@ class Store:
     def lease(
         self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
     ) -> tuple[list[SiteLease], float | None]:
-        """Gives out up to `count` sites with something to do, earliest first, each as a new visit.
+        """Leases up to `count` due sites, earliest first, each as a new visit.
 
-        Due is what is known or failed and its time has come, and what is stored, refused or gone and was due before
-        `again_before` (the start of the run; a later moment for a crawl that refreshes for ever). The second value says when
-        the next site falls due under the same rules: a moment that is past if more sites are due than were asked for, None if
+        Due are known and failed URLs whose time has come, and stored, refused and gone URLs that were due before
+        `again_before` (the start of the run; a later time for a crawl that refreshes for ever). The second value is the time
+        at which the next site falls due under the same rules: in the past if more sites are due than were asked for, None if
         none will ever be.
         """
         doubtful, self._doubtful = self._doubtful, True
@@ -144,33 +144,32 @@ class Store:
         return pairs, following
 
     def note_addresses(self, resolved: Sequence[SiteAddresses]) -> None:
-        """Writes the addresses of sites as soon as they are resolved (statement P11); those of visits that are over change
-        nothing."""
+        """Writes the addresses of sites as soon as they are resolved (statement P11). Visits that ended change nothing."""
         with self._writer.transaction():
             self._leases.note_addresses(resolved)
 
     def assign(self, addresses: Mapping[int, str]) -> None:
-        """Notes the address that each open visit was given, for the case that its process dies."""
+        """Writes the address that each open visit uses, for the case that its process dies."""
         with self._writer.transaction():
             self._leases.assign(addresses)
 
     def release(self, batch: Sequence[VisitOver], now: float) -> None:  # noqa: ARG002 (every batch has its time)
-        """Ends visits: their sites can be leased again from `not_before` on. Everything else of theirs is committed."""
+        """Ends visits: their sites can be leased again from `not_before` on. All their other records are committed."""
         overs = {over.visit: over for over in batch if self._is_open(over)}
         with self._writer.transaction():
             self._leases.release(overs.values())
         self._state.close(overs)
 
     def pause(self, record: PauseRecord) -> None:
-        """Notes who is to be left alone, and until when; of a visit that is over it changes nothing about its site."""
+        """Writes pauses of hosts and addresses. That of the site itself counts only while the visit is open."""
         with self._writer.transaction():
-            self._leases.note(record)
+            self._leases.note_pauses(record)
 
     def abandon(self, visits: Sequence[int], now: float, addresses: Mapping[int, str] | None = None) -> None:
-        """Ends visits whose worker is gone: host and address wait one full delay, since nobody knows what was asked.
-        When that happens to a site again and again, it is left alone for longer each time.
+        """Ends visits whose worker is gone. Host and address wait one full delay: it is unknown what was requested.
+        A site to which this happens again and again is paused for longer each time.
 
-        `addresses` are those of the visits, where `assign` was not told.
+        `addresses` are those of the visits for which `assign` was not called.
         """
         gone = set(visits).intersection(self._state.visits)
         with self._writer.transaction():
@@ -212,7 +211,7 @@ class Store:
         return written
 
     def _see_extern(self, records: Sequence[ExternRecord], written: Written, now: float) -> None:
-        self._sites.take_new_work()  # What others woke, they told.
+        self._sites.take_new_work()  # Sites that became due before this batch were reported before.
         with self._writer.transaction():
             seen = [(url, record.depth, 0, False, "") for record in records for url in record.urls]
             seen_urls = self._urls.seen_of(seen)
@@ -232,8 +231,8 @@ class Store:
         with self._writer.transaction():
             self._pages.write(pages, now, written)
             self._pages.confirm(unchanged, written)
-            self._errands.learn((record for record in current if isinstance(record, SiteRecord)), now)
-            self._errands.answered((record for record in current if isinstance(record, RobotsRedirectRecord)), now)
+            self._robots.learn((record for record in current if isinstance(record, SiteRecord)), now)
+            self._robots.answered((record for record in current if isinstance(record, RobotsRedirectRecord)), now)
         self._pages.committed()
         written.has_new_work = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])

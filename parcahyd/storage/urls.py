@@ -1,9 +1,9 @@
 """The rows of `urls` and `seeds`: where each URL of a batch stands, links that are seen, seeds, and URLs that gave no document.
 
-A URL's place is its site and the key of its path. Another URL may be there already: then it takes the next free key
-(architecture, section 5). So a place is only ever used after the text was compared.
+A URL's place is its site and the key of its path. If another URL has that place, it takes the next free key (architecture,
+section 5). So a place is used only after the path was compared.
 
-Tested in tests/storage/test_urls.py, and by test_seeds.py and test_bad_urls.py beside it.
+Tested in tests/storage/test_urls.py, tests/storage/test_seeds.py and tests/storage/test_bad_urls.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import ZERO, bound, inserting, moment, same, updating
+from parcahyd.storage.expressions import ZERO, bound, inserting, same, time_bound, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
@@ -44,7 +44,7 @@ _RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
 
 
 class UrlRow(NamedTuple):
-    """What the database has on a URL, as far as a batch needs it."""
+    """The columns of a URL that a batch needs."""
 
     path: str
     state: int
@@ -88,7 +88,7 @@ _NEARER = (
         depth=bindparam("depth"),
         hops=bindparam("hops"),
         priority=bindparam("priority"),
-        due_at=func.coalesce(urls.c.due_at, moment("now", urls.c.due_at)),
+        due_at=func.coalesce(urls.c.due_at, time_bound("now", urls.c.due_at)),
     )
 )
 _SEEN_AGAIN = updating(urls, _PLACE, "priority").where(urls.c.state == KNOWN)
@@ -97,16 +97,16 @@ _MARK_AS_SEED = update(urls).where(*same(urls, *_PLACE)).values(seed=true())
 
 
 class UrlLookup:
-    """The places that a batch asked for: what the database has there, and what the batch itself has put there."""
+    """The places that a batch uses: the rows that the database has there, and the paths that the batch writes there."""
 
     def __init__(self, rows: dict[tuple[int, int], UrlRow], look: Callable[[int, int], UrlRow | None]) -> None:
         self.rows = rows
         self.taken: dict[tuple[int, int], str] = {}
-        """Places that this batch writes, by the path it writes there."""
+        """By place: the path that this batch writes there."""
         self._look = look
 
     def place(self, site: int, key: int, path: str) -> tuple[int, UrlRow | None]:
-        """The key of a URL, and its row if it has one; the first free key where it has none."""
+        """The key of a URL and its row; the first free key and None where it has no row."""
         while True:
             row = self.rows.get((site, key))
             other = self.taken.get((site, key)) if row is None else row.path
@@ -118,7 +118,7 @@ class UrlLookup:
 
 
 class UrlRows:
-    """Looks URLs up and adds those that were seen for the first time; used inside a transaction of the writer."""
+    """Looks up URLs and inserts new ones; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, state: RunState, sites: SiteRows, key_of: Callable[[str], int]) -> None:
         self._writer = writer
@@ -126,14 +126,14 @@ class UrlRows:
         self._sites = sites
         self.key_of = key_of
         self.order: Order = ByDepth()
-        """Says which URLs come first."""
+        """Gives the priority of known URLs."""
 
     def is_empty(self) -> bool:
-        """Whether no URL was ever seen."""
+        """Whether the database has no URL."""
         return not self._writer.rows(_ANY)
 
     def look_up(self, places: Collection[tuple[int, int]]) -> UrlLookup:
-        """Reads what stands at the places, all of them in one query."""
+        """Reads the rows at the places in one query."""
         rows: dict[tuple[int, int], UrlRow] = {}
         if places:
             for row in self._writer.rows(_LOOK_UP, **self._writer.lists.pairs(places)):
@@ -144,7 +144,7 @@ class UrlRows:
         return self.look_up([(site, key)]).rows.get((site, key))
 
     def seen_of(self, found_urls: Sequence[FoundUrl]) -> list[SeenUrl]:
-        """Absolute URLs with their places before any conflict; what is outside the scope is refused, but for seeds inside."""
+        """Absolute URLs with their places before any conflict. URLs outside the scope are refused; seeds in scope never are."""
         key_of, refusal = self.key_of, self._sites.refusal
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
@@ -157,9 +157,9 @@ class UrlRows:
         return seen_urls
 
     def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
-        """Adds the URLs that were never seen before, as known or refused; gives how many those are.
+        """Inserts URLs that were never seen before, as known or refused; returns how many.
 
-        One that waits already, or was refused for its distance, takes the shorter way if this is one.
+        A known URL, and one that was refused for its depth or redirects, takes the smaller depth if this one is smaller.
         """
         if self._state.work.MaxDepth is not None:
             seen_urls = sorted(seen_urls, key=_depth)
@@ -174,7 +174,7 @@ class UrlRows:
         for site, key, path, depth, hops, refusal, seed in seen_urls:
             place = (site, key)
             if place in taken or place in rows:
-                key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key as it turned out)
+                key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key after conflicts)
                 place = (site, key)
                 if place in taken:
                     continue
@@ -225,7 +225,7 @@ class UrlRows:
         return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._too_far(depth, hops) is None
 
     def mark_seeds(self, places: Iterable[tuple[int, int, str]]) -> None:
-        """Counts URLs as seeds."""
+        """Marks URLs as seeds."""
         rows = [{"site_id": site, "key": key, "path": path} for site, key, path in places]
         self._writer.many(_MARK_AS_SEED, rows)
 
@@ -237,14 +237,14 @@ _OUR_LIMITS = frozenset(
     for reason in SETTINGS_OF
     if reason not in (Reason.ROBOTS, Reason.ADDRESS, Reason.SCHEME, Reason.SIZE, Reason.MEDIA_TYPE)
 )
-"""Refusals that do not hold for what the user asks for himself."""
+"""Refusals that do not apply to seeds of the user."""
 
 
 _INSERT_SEED = insert(seeds)
 _PRESENT_SEEDS = select(seeds.c.url).where(seeds.c.url.in_(words("urls")))
 _SEED_MARKS = {"seed": true(), "depth": ZERO, "hops": ZERO, "priority": ZERO}
 _MARK_SEED = update(urls).where(*same(urls, *_PLACE)).values(_SEED_MARKS)
-_ASK_AGAIN = (
+_TRY_AGAIN = (
     update(urls)
     .where(*same(urls, *_PLACE))
     .values(
@@ -261,7 +261,7 @@ _ORIGINS = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port).where(
 
 
 class SeedRows:
-    """Adds seeds; used inside a transaction of the writer."""
+    """Inserts seeds; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, site_rows: SiteRows, url_rows: UrlRows) -> None:
         self._writer = writer
@@ -269,9 +269,9 @@ class SeedRows:
         self._urls = url_rows
 
     def add(self, addresses: Iterable[str], now: float) -> None:
-        """Takes canonical URLs of the user as seeds: their sites join the scope, and they are asked for.
+        """Inserts canonical URLs of the user as seeds. Their sites join the scope, and the URLs become due.
 
-        A seed that failed or is gone is tried again; what is stored, or refused by others than us, stays as it is.
+        A seed that failed or is gone is tried again. One that is stored, or refused by its server, stays as it is.
         """
         given = {url: split(url) for url in addresses}
         self._sites.widen((parts[:3] for parts in given.values()), now)
@@ -289,17 +289,17 @@ class SeedRows:
             if row is None:
                 continue
             lookup.taken[site, where] = path
-            if _looked_at_again(row):
+            if _is_tried_again(row):
                 again.append({"site_id": site, "key": where, "path": path, "now": now})
             else:
                 marked.append({"site_id": site, "key": where, "path": path})
         self._writer.many(_MARK_SEED, marked)
-        self._writer.many(_ASK_AGAIN, again)
+        self._writer.many(_TRY_AGAIN, again)
         self._sites.count_new({}, {row["site_id"] for row in again}, now)
         self._urls.insert_seen(lookup, seen_urls, now)
 
     def follow(self, redirects: Sequence[tuple[int, str, str]], now: float) -> None:
-        """Takes the targets of seeds' redirects as seeds, from (site, path) to a canonical URL; they widen the scope."""
+        """Adds the targets of seeds' redirects as seeds, from (site, path) to a canonical URL. Their sites join the scope."""
         if not redirects:
             return
         given = {target: split(target) for _, _, target in redirects}
@@ -321,7 +321,7 @@ class SeedRows:
         self._writer.many(_INSERT_SEED, rows)
 
 
-def _looked_at_again(row: UrlRow) -> bool:
+def _is_tried_again(row: UrlRow) -> bool:
     if row.state in (State.FAILED, State.GONE):
         return True
     return row.state == State.REFUSED and row.reason in _OUR_LIMITS
@@ -329,7 +329,7 @@ def _looked_at_again(row: UrlRow) -> bool:
 
 # --- bad URLs -----------------------------------------------------------------------------------------------------------
 
-# The document of an earlier visit stays: `failed` and `gone` say how the last one went.
+# The document of an earlier visit stays: `failed` and `gone` are the outcome of the last visit.
 _BAD_OUTCOME = ("state", "reason", "due_at", "tries", "status", "checked_at", "detail")
 _INSERT_BAD = inserting(urls, *_PLACE, *_WAY, "first_seen", *_BAD_OUTCOME)
 _UPDATE_BAD = updating(urls, _PLACE, *_BAD_OUTCOME)
@@ -345,7 +345,7 @@ class BadUrlRows:
         self._urls = url_rows
 
     def write(self, records: Sequence[BadRecord]) -> None:
-        """Stores the outcome of each; of two for one URL the later counts. Addresses that did not answer are blanked."""
+        """Stores the outcomes. Of two for one URL the later counts. Addresses that did not answer are blanked."""
         latest = {(record.site, record.path): record for record in records}.values()
         lookup = self._urls.look_up({(record.site, record.key) for record in latest})
         new: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
-"""Values in a form that each database takes: a list as one parameter, and text that others wrote.
+"""Lists as one parameter, and text from the web.
 
-A list is JSON on SQLite and an array on PostgreSQL. One statement then serves lists of every length, and asks for a whole
-batch in one round trip. `numbers`, `words` and `pairs` stand in statements; `ValueLists` binds the values.
+A list is JSON on SQLite and an array on PostgreSQL. One statement then serves lists of every length, and reads a whole batch in
+one query. `numbers`, `words` and `pairs` stand in statements; `ValueLists` binds the values.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Arrays:
 
 
 def value_lists(kind: str) -> ValueLists:
-    """The way of the given kind of database."""
+    """The lists of a kind of database."""
     return _Json() if kind == "sqlite" else _Arrays()
 
 

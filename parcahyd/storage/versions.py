@@ -1,8 +1,6 @@
-"""The rows of `volatile`, `tvis` and `learned`: what goes with a version, its parts, and what a visit gets of it.
+"""The rows of `volatile`, `tvis` and `learned` that belong to a version, and the versions that a visit gets.
 
-A page without regions, table or anything learned has none of them and costs nothing here.
-
-Tested in tests/storage/test_regions.py.
+A page without regions, without a table and without anything learned has no such rows.
 """
 
 from __future__ import annotations
@@ -27,15 +25,15 @@ from parcahyd.storage.writer import Writer
 __all__ = ["LEASE_BYTES", "PAIR_BYTES", "LearnedRow", "PriorVersion", "VersionRows", "VersionsForVisit"]
 
 PAIR_BYTES = 2 * 1024 * 1024
-"""Of skeletons (compressed) and regions that go with one pair; URLs beyond are left to the site's next visit."""
+"""Bytes of compressed skeletons and regions in one lease; further URLs are left to the site's next visit."""
 LEASE_BYTES = 16 * 1024 * 1024
-"""The same for the pairs that are given out together; beyond, conditional requests serve."""
+"""The same for all leases of one transaction; further URLs get conditional requests."""
 
 _STORED = int(State.STORED)
 
 
 class PriorVersion(NamedTuple):
-    """A fetch, as far as the next one is compared with it."""
+    """The columns of a fetch that the next one is compared with."""
 
     id: int
     redirect: str | None
@@ -44,32 +42,32 @@ class PriorVersion(NamedTuple):
     length: int | None
     document_id: int | None
     tvi: int | None
-    """Not None where it is refreshed by a table of variable information."""
+    """Not None where a table of variable information refreshes it."""
     skeleton_sha256: bytes | None
-    """Of the skeleton that was learned; None where nothing was."""
+    """Of the skeleton that was learned; None where nothing was learned."""
     learned: bytes | None
 
 
 class LearnedRow(NamedTuple):
-    """What is known of how a page changes, for a row of `learned`."""
+    """What is known of how a page changes: a row of `learned`."""
 
     skeleton_sha256: bytes
     content: bytes
-    """Empty: nothing, and no row."""
+    """Empty: nothing is known, and there is no row."""
 
 
-_LESSON = (learned.c.skeleton_sha256, learned.c.content)
+_LEARNED_CONTENT = (learned.c.skeleton_sha256, learned.c.content)
 _VERSIONS = (
     select(
         *(fetches.c.id, fetches.c.redirect, fetches.c.sha256, fetches.c.length, fetches.c.document_id),
-        *(tvis.c.fetch_id.label("tvi"), *_LESSON),
+        *(tvis.c.fetch_id.label("tvi"), *_LEARNED_CONTENT),
     )
     .join(tvis, tvis.c.fetch_id == fetches.c.id, isouter=True)
     .join(learned, learned.c.fetch_id == fetches.c.id, isouter=True)
     .where(fetches.c.id.in_(numbers("ids")))
 )
 _LEARNED = (
-    select(learned.c.fetch_id, fetches.c.document_id, fetches.c.length, *_LESSON)
+    select(learned.c.fetch_id, fetches.c.document_id, fetches.c.length, *_LEARNED_CONTENT)
     .join(fetches, fetches.c.id == learned.c.fetch_id)
     .where(learned.c.fetch_id.in_(numbers("ids")))
 )
@@ -88,7 +86,7 @@ _DELETE_LEARNED = delete(learned).where(*same(learned, "fetch_id"))
 
 
 class VersionRows:
-    """Reads and writes what goes with fetches; used inside a transaction of the writer."""
+    """Reads and writes the rows that belong to fetches; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -96,14 +94,14 @@ class VersionRows:
     # --- reading --------------------------------------------------------------------------------------------------------
 
     def of(self, fetch_ids: Collection[int]) -> dict[int, PriorVersion]:
-        """The versions by their fetches, in one query; none where no fetch is asked for, as in a first crawl."""
+        """The versions by their fetches, in one query. Without fetches, as in a first crawl, there is no query."""
         if not fetch_ids:
             return {}
         rows = self._writer.rows(_VERSIONS, ids=self._writer.lists.bind(list(fetch_ids)))
         return {row[0]: PriorVersion._make(row) for row in rows}
 
     def learned(self, fetch_ids: Collection[int]) -> list[tuple[int, int, int, bytes, bytes]]:
-        """Of those fetches of which something was learned: fetch, document, length of the whole, and the lesson."""
+        """For the fetches with a row in `learned`: fetch, document, length of the whole, skeleton and content."""
         return self._writer.rows(_LEARNED, ids=self._writer.lists.bind(list(fetch_ids))) if fetch_ids else []
 
     def packed(self, document: int) -> tuple[bytes, int]:
@@ -123,7 +121,7 @@ class VersionRows:
     # --- writing --------------------------------------------------------------------------------------------------------
 
     def add_regions(self, regions: Mapping[int, Sequence[PackedRegion]]) -> None:
-        """Regions by the fetch that brought them."""
+        """Inserts regions by their fetch."""
         rows = [
             {
                 "fetch_id": fetch,
@@ -139,14 +137,14 @@ class VersionRows:
         self._writer.many(_INSERT_VOLATILE, rows)
 
     def repack(self, versions: Mapping[int, tuple[int, Sequence[PackedRegion]]]) -> None:
-        """Lets fetches have what they brought as other documents and regions; the bytes must be the same."""
+        """Gives fetches other documents and regions that make up the same bytes."""
         if versions:
             self._writer.many(_DELETE_VOLATILE, [{"fetch_id": fetch} for fetch in versions])
             self._writer.many(_MOVE, [{"id": fetch, "document_id": document} for fetch, (document, _) in versions.items()])
             self.add_regions({fetch: regions for fetch, (_, regions) in versions.items()})
 
     def set_tables(self, facts: Mapping[int, TableFact | None]) -> None:
-        """The tables that fetches are refreshed by; None: by none any more."""
+        """Sets the tables that refresh fetches; None: no table any more."""
         if facts:
             self._writer.many(_DELETE_TVI, [{"fetch_id": fetch} for fetch in facts])
             rows = [
@@ -162,10 +160,11 @@ class VersionRows:
             ]
             self._writer.many(_INSERT_TVI, rows)
 
-    def set_learned(self, lessons: Mapping[int, LearnedRow]) -> None:
-        if lessons:
-            self._writer.many(_DELETE_LEARNED, [{"fetch_id": fetch} for fetch in lessons])
-            rows = [{"fetch_id": fetch, **lesson._asdict()} for fetch, lesson in lessons.items() if lesson.content]
+    def set_learned(self, rows_by_fetch: Mapping[int, LearnedRow]) -> None:
+        """Replaces what was learned, by fetch."""
+        if rows_by_fetch:
+            self._writer.many(_DELETE_LEARNED, [{"fetch_id": fetch} for fetch in rows_by_fetch])
+            rows = [{"fetch_id": fetch, **row._asdict()} for fetch, row in rows_by_fetch.items() if row.content]
             self._writer.many(_INSERT_LEARNED, rows)
 
 
@@ -186,7 +185,7 @@ _WITH_TABLE = (
 
 
 class VersionsForVisit:
-    """Reads versions that have a table; used inside a transaction of the writer."""
+    """Reads versions that have a table of variable information; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer, state: RunState) -> None:
         self._writer = writer
@@ -194,7 +193,7 @@ class VersionsForVisit:
         self._versions = VersionRows(writer)
 
     def give(self, pairs: Sequence[SiteLease]) -> list[SiteLease]:
-        """The pairs, with what is held of the stored documents that have a table; one query where there is none."""
+        """The leases, with the stored versions that have a table; one query where there are none."""
         places = [(pair.site, url.key) for pair in pairs for url in pair.urls if url.state == _STORED]
         if not places:
             return list(pairs)
@@ -204,21 +203,25 @@ class VersionsForVisit:
         left = LEASE_BYTES
         given = []
         for pair in pairs:
-            urls, used = self._held_of(pair, found, min(left, PAIR_BYTES))
+            urls, used = self._with_versions(pair, found, min(left, PAIR_BYTES))
             left -= used
             if self._state.allowance is not None:
                 self._state.allowance.spend(len(urls) - len(pair.urls))
             given.append(msgspec.structs.replace(pair, urls=urls) if used else pair)
         return given
 
-    def _held_of(self, pair: SiteLease, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
-        """The pair's URLs, and how many bytes are held. What finds no room stays due, unless it is the first: then none has."""
+    def _with_versions(self, pair: SiteLease, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
+        """The URLs of a lease with their versions, and the bytes of these.
+
+        A URL whose version exceeds the limit is left out and stays due. Before the first version that fits, it is included
+        without one.
+        """
         urls = []
         used = 0
         for url in pair.urls:
             row = found.get((pair.site, url.key)) if url.state == _STORED else None
             is_small = row is not None and used + row[3] <= most
-            held = self._held(row) if is_small else None
+            held = self._version(row) if is_small else None
             if held is not None and used + _size(held) <= most:
                 used += _size(held)
                 urls.append(msgspec.structs.replace(url, stored_version=held))
@@ -226,17 +229,17 @@ class VersionsForVisit:
                 urls.append(url)
         return tuple(urls), used
 
-    def _held(self, row: Any) -> StoredVersion | None:
+    def _version(self, row: Any) -> StoredVersion | None:
         fetch, document, sha256, _, media_type, charset, headers, *fact = row
         try:
             packed, length = self._versions.packed(document)
             parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.compress)
-        except UnpackingFailure:  # The whole document will do; `verify` says what is wrong.
+        except UnpackingFailure:  # The visit fetches the whole document; `verify` reports the damage.
             return None
         kind = (media_type, charset, bytes(headers))
         return StoredVersion(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
 
 
 def _size(held: StoredVersion) -> int:
-    """What it weighs in a message, roughly."""
+    """Its approximate bytes in a message."""
     return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

@@ -1,7 +1,7 @@
-"""The one connection that writes, and what everything that uses it shares.
+"""The one connection that writes, with its transactions and statements.
 
-A transaction either happens or leaves no trace: when it fails, what was learned in it (ids given out, sites looked up,
-the scope) is forgotten too, so that the next try starts from what the database holds.
+A transaction is committed as a whole or leaves no trace. When it fails, what was remembered in it (ids given out, sites looked
+up, the scope) is dropped too, so that the next try starts from what the database holds.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class _Compiled(NamedTuple):
 
     text: str
     bind: Callable[[Row], tuple[Any, ...]]
-    """The values of a row in the order of their places in the text; a name that is missing is a KeyError."""
+    """Puts the values of a row into the order of their places in the text; a missing name is a KeyError."""
 
 
 class Writer:
-    """Runs statements and transactions on one connection, from one thread. A connection that was lost is made anew.
+    """Runs statements and transactions on one connection, from one thread. A lost connection is opened again.
 
     A statement is a Core expression, written as a constant beside the code that runs it. It is compiled when it first runs,
     once for as long as the writer is open, and runs on a cursor of the driver. SQLAlchemy's own way, `Connection.execute`, asks
@@ -65,7 +65,7 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """One transaction; a database that does not take it is StoreFailure, and everything is as before."""
+        """One transaction. If the database refuses it, StoreFailure is raised and nothing is changed."""
         try:
             connection = self._connected()
             connection.begin()
@@ -91,9 +91,9 @@ class Writer:
         return self._connection
 
     def _roll_back(self) -> None:
-        """Undoes what was done, or drops the connection, which undoes it too.
+        """Rolls back, or drops the connection, which rolls back too.
 
-        SQLAlchemy takes a transaction whose COMMIT failed for over. The database may have it open still.
+        SQLAlchemy regards a transaction whose COMMIT failed as ended. In the database it may still be open.
         """
         connection = self._connection
         if connection is None:
@@ -116,7 +116,7 @@ class Writer:
     # --- statements -----------------------------------------------------------------------------------------------------
 
     def many(self, statement: Executable, rows: Sequence[Row]) -> int:
-        """Runs a statement once for each row; gives how many rows of the database it changed in all."""
+        """Runs a statement once for each row; returns how many rows of the database it changed in all."""
         if not rows:
             return 0
         text, bind = self._compiled.get(statement) or self._compile(statement)
@@ -129,6 +129,7 @@ class Writer:
         self._execute(text, bind(parameters))
 
     def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
+        """The rows that a statement gives, as tuples."""
         text, bind = self._compiled.get(statement) or self._compile(statement)
         found: list[Any] = self._execute(text, bind(parameters)).fetchall()
         return found
@@ -162,7 +163,7 @@ class Writer:
     # --- the end --------------------------------------------------------------------------------------------------------
 
     def lock(self, wait: float) -> None:
-        """One run at a time: see `storage.postgres_lock`."""
+        """Makes this the only writer of a PostgreSQL database: see `take_lock`."""
         if self.kind == "postgresql":
             take_lock(self._connected(), wait)
             self._is_locked = True

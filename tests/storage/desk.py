@@ -29,7 +29,7 @@ REVISIT = 1000.0
 
 
 class Desk:
-    """A database, its store, and a clock that stands still unless it is told."""
+    """A database, its store, and a clock that stands still unless a test moves it."""
 
     def __init__(self, url: str, key_of: Callable[[str], int] = key_of) -> None:
         self.url = url

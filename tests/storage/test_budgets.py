@@ -1,4 +1,4 @@
-"""RevisitsPerDay in the store: what is counted at the start, given out, and planned."""
+"""RevisitsPerDay: which pages are counted at the start of a run, leased by the frontier, and planned."""
 
 from __future__ import annotations
 

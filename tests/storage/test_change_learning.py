@@ -70,9 +70,9 @@ def test_a_clock_makes_no_versions(desk: Desk) -> None:
     row = desk.row("/")
     assert (row["checks"], row["changes"], row["changed_at"]) == (10, 1, visits.stored[-1][0])
     assert row["checked_at"] == desk.now
-    story = desk.reports.story(f"{A}/")
-    assert story is not None
-    assert story.volatile_places == 1
+    details = desk.reports.story(f"{A}/")
+    assert details is not None
+    assert details.volatile_places == 1
 
 
 def test_a_clock_does_not_raise_the_rate_of_change(desk: Desk) -> None:
@@ -156,9 +156,9 @@ def test_two_versions_are_one_skeleton(desk: Desk) -> None:
     assert [fetch["document_id"] for fetch in desk.rows(fetches)] == [document["id"]] * 2
     assert [table["document_id"] for table in desk.rows(links)] == [document["id"]]
     visits.check()
-    story = desk.reports.story(f"{A}/")
-    assert story is not None
-    assert [version.only_regions for version in story.fetches] == [False, False]  # nobody marked any
+    details = desk.reports.story(f"{A}/")
+    assert details is not None
+    assert [version.only_regions for version in details.fetches] == [False, False]  # no author marked any
 
 
 def test_what_another_url_needs_stays_whole(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""Databases that can be opened, and those that cannot: one line and a remedy."""
+"""Opening databases for the writer and for a Reader. One that cannot be opened is one line and a remedy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_missing_file_is_only_made_when_asked_for(tmp_path: Path) -> None:
 
 def test_a_server_that_does_not_answer() -> None:
     pytest.importorskip("psycopg")
-    # Nobody listens on port 1 of an address that nothing else uses.
+    # Nothing listens on port 1 of an address that nothing else uses.
     mistake = _mistake("postgresql://somebody:secret@127.9.9.9:1/crawl")
     assert "secret" not in str(mistake)
     assert "127.9.9.9" in mistake.message
@@ -72,7 +72,7 @@ def test_a_file_whose_name_means_something_in_a_uri(tmp_path: Path) -> None:
 
 
 def test_a_failed_transaction_takes_its_tables_back(empty_database: str) -> None:
-    """Python's sqlite3 begins transactions when it likes, unless it is told not to."""
+    """Python's sqlite3 begins transactions by itself, unless `isolation_level` is None."""
     writer = Writer(open_database(empty_database, create=True))
 
     def stumble() -> None:

@@ -1,4 +1,4 @@
-"""A small site is read as a whole and a large one through its indexes: both give the same."""
+"""DueUrls reads a small site completely and a large one through its indexes, with the same result."""
 
 from __future__ import annotations
 

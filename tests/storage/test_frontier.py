@@ -1,4 +1,4 @@
-"""Sites are given out when they have something to do, to one visit at a time, and come back when they should."""
+"""The frontier leases sites that are due, each to one visit at a time, and gets them back when the visit ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sitemaps say is tested by checks; once it has foretold changes, pages follow it."""
+"""LastmodRows: checks show whether sitemaps were right. After some correct changes, pages are due as sitemaps say."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_a_reader_asks_for_a_run_where_the_tables_are_older(crawled: str) -> Non
     assert "parcahyd run" in mistake.value.remedy
 
 
-def test_somebody_elses_tables_are_not_touched(empty_database: str) -> None:
+def test_tables_of_another_program_are_not_touched(empty_database: str) -> None:
     with _writer(empty_database) as writer:
         with writer.transaction():
             writer.run(text("CREATE TABLE documents (title TEXT)"))

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 
 from sqlalchemy import Executable
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
-from parcahyd.storage import documents, frontier, pages, pauses, revisits, robots, runs, sites, urls, versions, writer
+from parcahyd import storage
 from parcahyd.storage.schema import metadata
+from parcahyd.storage.writer import compiled
 from tests.storage.desk import Desk
 
-_MODULES = (documents, frontier, pages, pauses, revisits, robots, runs, sites, urls, versions, writer)
+_MODULES = [import_module(f"parcahyd.storage.{found.name}") for found in iter_modules(storage.__path__) if not found.ispkg]
 _SCAN = re.compile(rf"SCAN ({'|'.join(metadata.tables)})\b(?! USING (COVERING )?INDEX sites_)")
 _SORTS_A_FEW = {"documents._HISTORY", "robots._OF_SITES", "runs._LEFT"}
-"""The history of the URLs of a batch, the errands of a few sites, and two states."""
+"""The history of the URLs of a batch, the redirected robots.txt files of a few sites, and two states."""
 
 _ONCE = {"runs._LAST_SETTINGS", "urls._ANY", "sites._OF_SEEDS", "pauses._DROP_OVER", "pauses._ALL"}
-"""Once in a run, or after a failure: one row, or tables that hold what the user gave and what is being spared."""
+"""Once in a run, or after a failure: one row, or tables that hold seeds and pauses."""
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP"}
 _AT_THE_END = {"runs._LEFT"}
@@ -55,7 +58,7 @@ def test_every_statement_uses_an_index(tmp_path: Path) -> None:
     desk = Desk(f"sqlite:///{tmp_path / 'crawl.db'}")
     desk.begin()
     dialect = SQLiteDialect_pysqlite()
-    asked = [(name, writer.compiled(statement, dialect).text) for name, statement in _statements()]
+    asked = [(name, compiled(statement, dialect).text) for name, statement in _statements()]
     asked = [(name, sql) for name, sql in asked if sql.startswith(("SELECT", "UPDATE", "DELETE"))]
     assert len(asked) > 60
     passing, sorting = {}, {}

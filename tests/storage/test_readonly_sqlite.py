@@ -18,7 +18,7 @@ from tests.support.privileges import command_without_privileges
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
-    """One that knows a URL and that nobody works on, in a folder of its own."""
+    """One that knows a URL and that no process works on, in a folder of its own."""
     path = tmp_path / "shelf" / "crawl.db"
     path.parent.mkdir()
     _at_work(path, "http://a.example/").close()
@@ -41,10 +41,10 @@ def _read(path: Path, command: str = "urls") -> Finished:
 def test_a_database_at_rest_is_read_where_nothing_may_be_written(database: Path, mode: int) -> None:
     database.chmod(mode)
     database.parent.chmod(0o555)
-    for command, told in (("urls", "http://a.example/"), ("status", "1"), ("verify", "found")):
+    for command, expected in (("urls", "http://a.example/"), ("status", "1"), ("verify", "found")):
         finished = _read(database, command)
         assert (finished.code, finished.err) == (0, "")
-        assert told in finished.text
+        assert expected in finished.text
     assert [file.name for file in database.parent.iterdir()] == ["crawl.db"]
 
 

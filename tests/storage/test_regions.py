@@ -73,8 +73,8 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
         body += fixed + varying
     body += end
     skeleton = b"".join(fixed for fixed, _ in pieces) + end
-    told = {"visit": 1, "site": 2, "key": 3, "path": "/", "depth": 0, "hops": 0, "seed": True}
-    page = PageRecord(**told, fetched_at=4.0, status=200, address="", headers=b"", body=body, regions=tuple(spans))  # type: ignore[arg-type]
+    fields = {"visit": 1, "site": 2, "key": 3, "path": "/", "depth": 0, "hops": 0, "seed": True}
+    page = PageRecord(**fields, fetched_at=4.0, status=200, address="", headers=b"", body=body, regions=tuple(spans))  # type: ignore[arg-type]
     packed = pack(page, compressor(WorkConf()), True, is_eager=is_eager)
     assert packed.version == (fingerprint(body).sha256, len(body))
     assert zlib.decompress(packed.packed) == (body if is_eager else skeleton)
@@ -145,11 +145,11 @@ def test_versions_that_differ_in_regions_only(desk: Desk, mode: str) -> None:
     assert len(desk.rows(fetches)) == len(desk.rows(volatile)) == 3
     assert [_show(desk, at=time) for time in times[1:]] == [b"<b>two</b>", b"<b></b>", b"<b>four</b>"]
     assert desk.reports.document(f"{A}/", times[0]) is None  # no longer kept
-    story = desk.reports.story(f"{A}/")
-    assert story is not None
-    assert [version.only_regions for version in story.fetches] == [True, True, False]
-    assert [version.regions for version in story.fetches] == [1, 1, 1]
-    assert story.changes == 3
+    details = desk.reports.story(f"{A}/")
+    assert details is not None
+    assert [version.only_regions for version in details.fetches] == [True, True, False]
+    assert [version.regions for version in details.fetches] == [1, 1, 1]
+    assert details.changes == 3
 
 
 @MODES
@@ -176,9 +176,9 @@ def test_urls_that_differ_in_regions_only_share_a_skeleton(desk: Desk) -> None:
     desk.over(pair)
     assert len(desk.rows(documents)) == 1
     assert (_show(desk), _show(desk, "/2")) == (b"<b>one</b>", b"<b>two</b>")
-    story = desk.reports.story(f"{A}/")
-    assert story is not None
-    assert story.twins == (f"{A}/2",)
+    details = desk.reports.story(f"{A}/")
+    assert details is not None
+    assert details.twins == (f"{A}/2",)
     pair = _again(desk, KeepVersions=1)
     desk.write(desk.page(pair, "/", b"another page altogether, and no regions"))
     assert _show(desk, "/2") == b"<b>two</b>"

@@ -9,7 +9,7 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteLease, SiteRecord
-from parcahyd.storage.robots import MOST_OF_A_VISIT, PATIENCE
+from parcahyd.storage.robots import ANSWER_TIMEOUT, MOST_PER_VISIT
 from parcahyd.storage.schema import errands, sites
 from tests.storage.desk import Desk
 
@@ -29,8 +29,8 @@ def ask(desk: Desk, url: str = ROBOTS) -> SiteLease:
 
 
 def answer(desk: Desk, pair: SiteLease, robots: RobotsFact = FOUND, redirect: str = "", hops: int = 0) -> None:
-    (errand,) = pair.robots_redirects
-    desk.write(RobotsRedirectRecord(pair.visit, pair.site, errand.asker, errand.path, robots, redirect, hops))
+    (redirect_there,) = pair.robots_redirects
+    desk.write(RobotsRedirectRecord(pair.visit, pair.site, redirect_there.asker, redirect_there.path, robots, redirect, hops))
     desk.over(pair)
 
 
@@ -51,7 +51,7 @@ def test_there_and_back(desk: Desk) -> None:
     there = desk.visit()
     assert (there.origin, there.urls) == ("https://static.example", ())
     assert there.robots_redirects == (RobotsRedirect(asker.site, "/robots.txt", 1),)
-    assert desk.lease_and_next() == ([], desk.now + PATIENCE)
+    assert desk.lease_and_next() == ([], desk.now + ANSWER_TIMEOUT)
     answer(desk, there)
     back = desk.visit()
     assert (back.site, back.robots, [due.path for due in back.urls]) == (asker.site, FOUND, ["/"])
@@ -78,19 +78,19 @@ def test_a_site_that_waits_is_not_woken_by_links(desk: Desk) -> None:
     desk.crawl(pair, external=(f"{A}/new",))
     pairs, following = desk.lease_and_next()
     assert [pair.host for pair in pairs] == ["static.example"]
-    assert following == desk.now + PATIENCE
+    assert following == desk.now + ANSWER_TIMEOUT
 
 
 def test_without_an_answer_it_counts_as_unreachable(desk: Desk) -> None:
     """It is asked for again when it has been waited for as long once more."""
     asker = ask(desk)
     there = desk.visit()
-    desk.over(there, not_before=desk.now + 100 * PATIENCE)
-    desk.now += PATIENCE
+    desk.over(there, not_before=desk.now + 100 * ANSWER_TIMEOUT)
+    desk.now += ANSWER_TIMEOUT
     pairs, following = desk.lease_and_next()
     assert pairs == []
     assert following is not None
-    assert desk.now + PATIENCE <= following <= desk.now + 1.25 * PATIENCE
+    assert desk.now + ANSWER_TIMEOUT <= following <= desk.now + 1.25 * ANSWER_TIMEOUT
     assert desk.rows(errands) == []
     (spared,) = desk.reports.status(desk.now).spared
     assert (spared.site, spared.until, spared.reason) == (A, following, "robots-unreachable")
@@ -104,7 +104,9 @@ def test_without_an_answer_it_counts_as_unreachable(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("status", [RobotsStatus.ERROR, RobotsStatus.UNREACHABLE])
-def test_an_errand_that_comes_to_nothing_is_run_again_after_longer_each_time(desk: Desk, status: RobotsStatus) -> None:
+def test_a_redirected_robots_txt_that_cannot_be_read_is_asked_for_again_after_longer_each_time(
+    desk: Desk, status: RobotsStatus
+) -> None:
     ask(desk)
     waits = []
     for _ in range(4):
@@ -155,11 +157,11 @@ def test_redirects_lead_on_and_end_after_five(desk: Desk) -> None:
     assert "hop6.example" not in {row["host"] for row in desk.rows(sites)}
 
 
-def test_an_errand_may_lead_back_to_the_site_that_asked(desk: Desk) -> None:
+def test_a_redirected_robots_txt_may_lead_back_to_the_site_that_asked(desk: Desk) -> None:
     asker = ask(desk)
     answer(desk, desk.visit(), redirect=f"{A}/really/robots.txt")
     pair = desk.visit()
-    assert (pair.site, pair.urls, [errand.path for errand in pair.robots_redirects]) == (asker.site, (), ["/really/robots.txt"])
+    assert (pair.site, pair.urls, [one.path for one in pair.robots_redirects]) == (asker.site, (), ["/really/robots.txt"])
     answer(desk, pair)
     assert [due.path for due in desk.visit().urls] == ["/"]
 
@@ -174,7 +176,7 @@ def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
     assert pair.robots.status is RobotsStatus.UNREACHABLE
 
 
-def test_an_answer_that_nobody_waits_for_changes_nothing(desk: Desk) -> None:
+def test_an_answer_that_no_site_awaits_changes_nothing(desk: Desk) -> None:
     ask(desk)
     there = desk.visit()
     stale = RobotsRedirectRecord(there.visit, there.site, there.robots_redirects[0].asker, "/another.txt", FOUND)
@@ -184,7 +186,7 @@ def test_an_answer_that_nobody_waits_for_changes_nothing(desk: Desk) -> None:
     assert desk.everything() == before
 
 
-def test_an_errand_survives_a_kill(desk: Desk) -> None:
+def test_a_redirected_robots_txt_survives_a_kill(desk: Desk) -> None:
     asker = ask(desk)
     desk.visit()
     desk.killed()
@@ -195,26 +197,24 @@ def test_an_errand_survives_a_kill(desk: Desk) -> None:
     assert desk.visit().site == asker.site
 
 
-def test_an_errand_to_a_site_of_the_crawl_rides_with_its_visit(desk: Desk) -> None:
+def test_a_robots_txt_on_a_site_of_the_crawl_is_fetched_by_its_visit(desk: Desk) -> None:
     ask(desk, "http://b.example/robots.txt")
     desk.seed("http://b.example/")
     pair = desk.visit()
     assert ([due.path for due in pair.urls], len(pair.robots_redirects)) == (["/"], 1)
 
 
-def test_a_visit_runs_no_more_errands_than_one_can_wait_for(desk: Desk) -> None:
+def test_a_visit_fetches_a_limited_number_of_robots_txt_files_for_others(desk: Desk) -> None:
     """Hosts without end may have their robots.txt lie with one that has nothing to do with them."""
     desk.begin()
-    desk.seed(*(f"http://h{number}.example/" for number in range(MOST_OF_A_VISIT + 1)))
-    for asker in desk.lease(MOST_OF_A_VISIT + 1):
+    desk.seed(*(f"http://h{number}.example/" for number in range(MOST_PER_VISIT + 1)))
+    for asker in desk.lease(MOST_PER_VISIT + 1):
         desk.now += 0.01
         desk.write(SiteRecord(asker.visit, asker.site, RobotsFact(RobotsStatus.AWAITED), robots_redirect=ROBOTS))
         desk.over(asker)
     there = desk.visit()
-    assert len(there.robots_redirects) == MOST_OF_A_VISIT
-    assert asker.site not in [errand.asker for errand in there.robots_redirects]
-    desk.write(
-        *(RobotsRedirectRecord(there.visit, there.site, errand.asker, errand.path, FOUND) for errand in there.robots_redirects)
-    )
+    assert len(there.robots_redirects) == MOST_PER_VISIT
+    assert asker.site not in [one.asker for one in there.robots_redirects]
+    desk.write(*(RobotsRedirectRecord(there.visit, there.site, one.asker, one.path, FOUND) for one in there.robots_redirects))
     desk.over(there)
-    assert [errand.asker for pair in desk.lease(200) for errand in pair.robots_redirects] == [asker.site]
+    assert [one.asker for pair in desk.lease(200) for one in pair.robots_redirects] == [asker.site]

@@ -1,4 +1,4 @@
-"""What the store remembers of links to other sites, which are told twice: by themselves and with their page."""
+"""What the store remembers of links to other sites, which come twice: by themselves and with their page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A = "http://a.example"
 LINKS = ("http://b.example/1", "http://c.example/")
 
 
-def test_links_are_told_until_they_come_again_or_their_visit_is_over() -> None:
+def test_links_are_remembered_until_they_come_again_or_their_visit_is_over() -> None:
     state = RunState()
     state.note_stored(1, 2, LINKS)
     state.note_stored(1, 2, LINKS[:1])

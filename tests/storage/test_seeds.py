@@ -1,4 +1,4 @@
-"""Seeds: what the user asks for, and what that makes of the scope."""
+"""SeedRows: seeds of the user, and the scope that they span."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_only_a_site_that_is_given_something_to_do_is_news(desk: Desk) -> None:
     assert not ahead(f"{B}/another")
 
 
-def test_a_widened_scope_and_an_errand_are_news(desk: Desk) -> None:
+def test_a_widened_scope_and_a_redirected_robots_txt_are_new_work(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit(A)

@@ -141,7 +141,7 @@ def test_patterns_hold_for_links_to_other_sites_but_not_for_seeds(desk: Desk) ->
     assert desk.states()["http://b.example/1.zip"] == "known"
 
 
-def test_a_visit_is_told_how_many_pages_its_site_has(desk: Desk) -> None:
+def test_a_lease_has_the_number_of_pages_of_its_site(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()

@@ -1,4 +1,4 @@
-"""What a crawl's database tells: to `status`, `urls`, `show`, `explain` and `verify`. It only reads, while a crawl may run.
+"""Reads a crawl's database for `status`, `urls`, `show`, `explain` and `verify`, also while a crawl runs.
 
 Tested in tests/storage/reports/test_status.py.
 """
@@ -31,7 +31,7 @@ from parcahyd.storage.reports.records import (
     UrlDetails,
     UrlReport,
 )
-from parcahyd.storage.reports.url_report import ERRAND_REASONS, read_document, read_story, sentence_of
+from parcahyd.storage.reports.url_report import ROBOTS_WAIT_REASONS, read_document, read_url_details, sentence_of
 from parcahyd.storage.reports.verification import findings
 from parcahyd.storage.schema import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
 
@@ -62,11 +62,11 @@ class Reports:
 
     def status(self, now: float, top: int = 10) -> StatusReport:
         """The crawl as a whole; `top` bounds the lists of sites."""
-        with self._reader.moment() as connection:
+        with self._reader.transaction() as connection:
             return _status(connection, now, top)
 
     def freshness(self, now: float, work: WorkConf) -> FreshnessReport:
-        """How fresh the stored pages are believed to be; costs a pass over the URLs."""
+        """How fresh the stored pages are expected to be; reads all URLs."""
         return read_freshness(self._reader, work, now)
 
     def urls(self, state: str | None = None, site: str | None = None) -> Iterator[UrlReport]:
@@ -91,26 +91,26 @@ class Reports:
             yield from map(_url_report, page)
 
     def similar(self, top: int = 10) -> SimilarReport:
-        """Near-duplicates, counted, the largest groups with some of their URLs; reads a number of every document."""
+        """Near-duplicates, counted, and the largest groups with some of their URLs; reads the fingerprint of every document."""
         from parcahyd.storage.reports.similar import similar_report
 
-        with self._reader.moment() as connection:
+        with self._reader.transaction() as connection:
             return similar_report(connection, top)
 
     def document(self, url: str, at: float | None = None) -> StoredDocument | None:
-        """The document of a URL, byte for byte, as it was received last or as it was at a moment; None where none is stored."""
-        with self._reader.moment() as connection:
+        """The document of a URL, byte for byte, as it was received last or as it was at a time; None where none is stored."""
+        with self._reader.transaction() as connection:
             return read_document(connection, url, at)
 
     def story(self, url: str) -> UrlDetails | None:
         """Everything about a URL and its site; None where the URL was never seen."""
-        with self._reader.moment() as connection:
-            return read_story(connection, url)
+        with self._reader.transaction() as connection:
+            return read_url_details(connection, url)
 
     def verify(self, *, running: bool = True) -> Iterator[Finding]:
-        """Everything in the database that should not be so; nothing, if all is well.
+        """Every inconsistency in the database.
 
-        With `running=False`, which only who holds the crawl's lock can say, open visits are findings too.
+        With `running=False` open visits are findings, too. Only the holder of the crawl's lock can know that none is running.
         """
         return findings(self._reader, running=running)
 
@@ -209,7 +209,7 @@ def _last_run(connection: Connection) -> RunReport | None:
 def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
     statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
     of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
-    of_errands = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ERRAND_REASONS))
+    of_robots = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ROBOTS_WAIT_REASONS))
     return (
         tuple(
             SparedSite(
@@ -235,11 +235,11 @@ def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, .
             SparedSite(
                 site=origin(row.scheme, row.host, row.port),
                 until=row.errand_until,
-                reason=(reason := ERRAND_REASONS[row.robots_status]),
+                reason=(reason := ROBOTS_WAIT_REASONS[row.robots_status]),
                 sentence=sentence_of(reason),
                 failures=row.failures,
             )
-            for row in connection.execute(of_errands.order_by(sites.c.errand_until.desc(), sites.c.id).limit(top))
+            for row in connection.execute(of_robots.order_by(sites.c.errand_until.desc(), sites.c.id).limit(top))
         )
     )
 

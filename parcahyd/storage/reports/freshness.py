@@ -1,4 +1,4 @@
-"""How fresh the collection is believed to be: one pass over the URLs that have a document, some at a time.
+"""How fresh the stored pages are expected to be, read from all URLs that have a document, some at a time.
 
 Tested in tests/storage/reports/test_status.py.
 """
@@ -26,7 +26,7 @@ _PAGE = 5000
 def read_freshness(reader: Reader, work: WorkConf, now: float) -> FreshnessReport:
     """Expected freshness and age under the estimated rates; pages that were never checked again count with the first guess.
 
-    Costs a pass over the table, in short transactions: what changes meanwhile may count as it was or as it is.
+    Reads the whole table in short transactions: a page that changes meanwhile counts as it was or as it is.
     """
     columns = (urls.c.site_id, urls.c.key, urls.c.state, sites.c.in_scope, *(urls.c[name] for name in History._fields))
     statement = select(*columns).join(sites, sites.c.id == urls.c.site_id).where(urls.c.document_id.is_not(None))

@@ -1,4 +1,4 @@
-"""A database opened to be read: short transactions that each see one moment, and pages by key.
+"""A database opened to be read: short transactions that each see one state of it, and pages by key.
 
 Tested in tests/storage/test_connection.py and tests/storage/reports/test_verification.py.
 """
@@ -20,7 +20,7 @@ __all__ = ["Reader"]
 
 
 class Reader:
-    """Reads, and never writes: the connection itself refuses to. Used from one thread."""
+    """Reads, and never writes: the connection refuses to. Used from one thread."""
 
     def __init__(self, url: str) -> None:
         """Opens the database; one that is not there, or of another version, is a DatabaseUnusable."""
@@ -28,7 +28,7 @@ class Reader:
         self.is_sqlite = database.kind == "sqlite"
         self._connection = database.connect()
         try:
-            with self.moment() as connection:
+            with self.transaction() as connection:
                 check_version(connection)
         except BaseException:
             self.close()
@@ -38,8 +38,8 @@ class Reader:
         self._connection.close()
 
     @contextmanager
-    def moment(self) -> Iterator[Connection]:
-        """One transaction: everything that is read in it is of the same moment."""
+    def transaction(self) -> Iterator[Connection]:
+        """One transaction: everything that is read in it is of the same state of the database."""
         try:
             with self._connection.begin():
                 yield self._connection
@@ -47,7 +47,8 @@ class Reader:
             raise DatabaseUnusable(f"the database cannot be read: {first_line(error)}", "restore it from a copy") from error
 
     def rows(self, statement: Any) -> list[Any]:
-        with self.moment() as connection:
+        """The rows of a statement, in a transaction of its own."""
+        with self.transaction() as connection:
             return list(connection.execute(statement))
 
     def pages(self, table: Table, statement: Any, size: int) -> Iterator[list[Any]]:

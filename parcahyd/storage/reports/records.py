@@ -1,4 +1,4 @@
-"""What readers of a crawl's database get to see. Times are seconds since the epoch; states and reasons are their words.
+"""The records that reports consist of. Times are seconds since the epoch; states and reasons are their words.
 
 Tested in tests/storage/reports/test_status.py and tests/storage/reports/test_url_report.py.
 """
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class _Report(msgspec.Struct, frozen=True, kw_only=True):
-    """The common form: named fields, so that JSON of it explains itself."""
+    """The common form: named fields, so that its JSON explains itself."""
 
 
 class RunReport(_Report, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class SiteReport(_Report, frozen=True, kw_only=True):
 
 
 class SparedSite(_Report, frozen=True, kw_only=True):
-    """A site, a host or an address that is left alone for a while, and why."""
+    """A site, a host or an address to which no request goes for a while, and why."""
 
     site: str
     """`scheme://host[:port]`, `host NAME` or `address ADDRESS`."""
@@ -71,7 +71,7 @@ class SparedSite(_Report, frozen=True, kw_only=True):
 
 
 class ReasonCount(_Report, frozen=True, kw_only=True):
-    """How many URLs are where they are for one reason."""
+    """How many URLs have one state for one reason."""
 
     state: str
     reason: str
@@ -80,7 +80,7 @@ class ReasonCount(_Report, frozen=True, kw_only=True):
 
 
 class StatusReport(_Report, frozen=True, kw_only=True):
-    """The whole crawl at one moment."""
+    """The whole crawl at one time."""
 
     states: dict[str, int]
     """URLs by state; every state is there."""
@@ -93,7 +93,7 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     document_bytes: int
     """Of all documents, each once, decoded."""
     stored_bytes: int
-    """The same as they lie in the database, compressed."""
+    """The same as stored, compressed."""
     fetches: int
     """Versions of URLs that are kept."""
     last_run: RunReport | None
@@ -108,11 +108,11 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     next_due: float | None
     """When the next site with known or failed URLs may be visited."""
     next_again: float | None
-    """When the next stored, refused or gone URL is to be looked at again."""
+    """When the next stored, refused or gone URL is to be visited again."""
 
 
 class FreshnessReport(_Report, frozen=True, kw_only=True):
-    """How fresh the stored pages are believed to be, by how often they were seen to change."""
+    """How fresh the stored pages are expected to be, by how often they were seen to change."""
 
     pages: int
     """Stored URLs that have a document."""
@@ -210,7 +210,7 @@ class UrlDetails(_Report, frozen=True, kw_only=True):
     not_before: float
     """The site is not visited before."""
     site_reason: str | None
-    """Why the site is being spared."""
+    """Why the site is not visited before then."""
     site_failures: int
 
     state: str
@@ -256,11 +256,11 @@ class UrlDetails(_Report, frozen=True, kw_only=True):
     lastmod_trust: int = 0
     """How far the site's sitemaps are believed (`refresh.lastmod`)."""
     guards: bytes = b""
-    """What the trap guards learned of the site."""
+    """What the trap guards learned about the site."""
     neighbours: tuple[str, ...] = ()
     """Other hosts at the same addresses, at most five."""
     pauses: tuple[SparedSite, ...] = ()
-    """Until when its host and its addresses are left alone, and why; those that are over are among them."""
+    """Until when no request goes to its host and its addresses, and why; including those that are over."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):
@@ -285,7 +285,7 @@ class SimilarReport(_Report, frozen=True, kw_only=True):
 
 
 class Finding(_Report, frozen=True, kw_only=True):
-    """Something that should not be so."""
+    """An inconsistency in the database."""
 
     kind: str
     subject: str

@@ -1,4 +1,4 @@
-"""Near-duplicates among the stored documents: which show nearly the same text, by their similarity fingerprints."""
+"""Near-duplicates among the stored documents, by the similarity fingerprints of their texts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _taken_now(connection: Connection, number: int) -> int:
     media_type, body, length = connection.execute(select(*columns).where(documents.c.id == number)).one()
     try:
         return similarity(unpack(body, length)) if is_html(media_type) else NO_SIMILARITY
-    except UnpackingFailure:  # `parcahyd verify` tells of it.
+    except UnpackingFailure:  # `parcahyd verify` reports it.
         return NO_SIMILARITY
 
 

@@ -1,7 +1,4 @@
-"""Stored versions as readers see them: whole, and compared with each other.
-
-Tested in tests/storage/test_regions.py.
-"""
+"""Stored versions for readers: whole, and compared with each other."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ __all__ = ["version_reports", "whole"]
 
 
 def whole(connection: Connection, fetch: int, packed: bytes, length: int) -> bytes:
-    """The bytes that a fetch brought: the skeleton with its volatile regions put back. Damaged if they cannot be."""
+    """The bytes that a fetch received: the skeleton with its volatile regions put back, or UnpackingFailure."""
     return whole_of(packed, length, _regions(connection, fetch))
 
 

@@ -1,4 +1,4 @@
-"""One URL from the database: its document, rebuilt, and everything else that is known of it."""
+"""One URL from the database: its document, and everything else that is known of it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from parcahyd.storage.reports.stored_versions import version_reports, whole
 from parcahyd.storage.revisits import History, rate_of
 from parcahyd.storage.schema import documents, fetches, learned, pauses, seeds, sites, tvis, urls
 
-__all__ = ["ERRAND_REASONS", "read_document", "read_story", "sentence_of"]
+__all__ = ["ROBOTS_WAIT_REASONS", "read_document", "read_url_details", "sentence_of"]
 
-ERRAND_REASONS = {
+ROBOTS_WAIT_REASONS = {
     RobotsStatus.ERROR.value: Reason.ROBOTS_ERROR.word,
     RobotsStatus.UNREACHABLE.value: Reason.ROBOTS_UNREACHABLE.word,
 }
-"""Why a site waits before it asks again for a robots.txt that lies on another site, by the status of its own."""
+"""Why a site waits for a robots.txt from another site, by the status of its robots.txt."""
 
 _TWINS = 20
 _SIMILAR = 10
@@ -35,7 +35,7 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
 def sentence_of(reason: str | None) -> str:
-    """A reason's word as a sentence; nothing where there is no such reason."""
+    """A reason's word as a sentence; empty where there is no such reason."""
     try:
         return Reason.of(reason).sentence if reason else ""
     except KeyError:
@@ -43,7 +43,7 @@ def sentence_of(reason: str | None) -> str:
 
 
 def read_document(connection: Connection, url: str, at: float | None = None) -> StoredDocument | None:
-    """The document of a URL as it was received last, or as it was at a moment; None where none is stored."""
+    """The document of a URL as it was received last, or as it was at a time; None where none is stored."""
     found = _find(connection, url)
     if found is None:
         return None
@@ -71,14 +71,14 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
 
 
 def _version(connection: Connection, row: Any, at: float | None) -> Any:
-    """The newest version of a URL, or the one that was the newest at a moment; None where there is none."""
+    """The newest version of a URL, or the one that was the newest at a time; None where there is none."""
     if at is None:
         return connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).first()
     of_url = select(fetches).where(fetches.c.site_id == row.site_id, fetches.c.key == row.key, fetches.c.at <= at)
     return connection.execute(of_url.order_by(fetches.c.id.desc()).limit(1)).first()
 
 
-def read_story(connection: Connection, url: str) -> UrlDetails | None:
+def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
     """Everything about a URL and its site; None where the URL was never seen."""
     found = _find(connection, url)
     if found is None:
@@ -103,7 +103,7 @@ def read_story(connection: Connection, url: str) -> UrlDetails | None:
         augmentation=bytes(site.augmentation or b""),
         visiting=site.visit is not None,
         not_before=waits_for_site,
-        site_reason=site.reason or (ERRAND_REASONS.get(site.robots_status) if site.errand_until else None),
+        site_reason=site.reason or (ROBOTS_WAIT_REASONS.get(site.robots_status) if site.errand_until else None),
         site_failures=site.failures,
         state=State(row.state).word,
         reason=row.reason,
@@ -164,14 +164,14 @@ def _pauses(connection: Connection, site: Any) -> tuple[SparedSite, ...]:
 
 
 def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
-    """When its host may be asked, at one of its addresses at least."""
+    """When a request may go to its host, at one of its addresses at least."""
     until = {pause.site: pause.until for pause in spared}
     addresses = [until.get(f"address {address}", 0.0) for address in site.addresses.split(",")]
     return max(until.get(f"host {site.host}", 0.0), min(addresses))
 
 
 def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
-    """The canonical URL and its row. Where its place is another's, it is at the next ones (architecture, section 5)."""
+    """The canonical URL and its row. If another URL has its place, it has one of the next (architecture, section 5)."""
     text = recorded(url)
     if text is None:
         raise UserError(f'"{url}" is not a URL', "write it in full, such as https://example.org/")

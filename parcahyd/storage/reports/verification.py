@@ -1,7 +1,7 @@
-"""Looks for whatever should not be so: the invariants of the architecture's section 9 that a database can show.
+"""Checks a database for inconsistencies: the invariants of the architecture's section 9 that a database can show.
 
-Each check reads pages by key, in a transaction for each page, so it may run beside a crawl: what is compared with each other
-is always of the same moment.
+Each check reads pages by key, in a transaction for each page, so it can run beside a crawl: it compares only rows of the same
+transaction.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
 
 
 def _check_documents(reader: Reader) -> Iterator[Finding]:
-    """Every document unpacks to what its fingerprints say, is there once, and somebody needs it."""
+    """Every document unpacks to bytes with its fingerprints, is stored once, and belongs to a fetch."""
     used = select(fetches.c.id).where(fetches.c.document_id == documents.c.id).exists().label("used")
     for page in reader.pages(documents, select(documents.c.id, used), _PAGE):
         for number, is_used in page:
@@ -93,7 +93,7 @@ def _check_beside(reader: Reader, table: Table, what: str) -> Iterator[Finding]:
 
 
 def _check_fetches(reader: Reader) -> Iterator[Finding]:
-    """Every fetch belongs to a URL, brought something, and what it brought can be rebuilt."""
+    """Every fetch belongs to a URL, has a document or a redirect, and its bytes can be rebuilt."""
     of_url = (urls.c.site_id == fetches.c.site_id) & (urls.c.key == fetches.c.key)
     statement = (
         select(
@@ -126,7 +126,7 @@ def _damage_of_whole(reader: Reader, row: Any) -> str:
     if row.varies:
         # The fetch may have been dropped since its page was read, or its document parted in another way.
         its_document = select(documents.c.body, documents.c.length).join(fetches, fetches.c.document_id == documents.c.id)
-        with reader.moment() as connection:
+        with reader.transaction() as connection:
             document = connection.execute(its_document.where(fetches.c.id == row.id)).first()
             if document is None:
                 return ""
@@ -153,7 +153,7 @@ def _check_volatile(reader: Reader) -> Iterator[Finding]:
 
 
 def _check_urls(reader: Reader) -> Iterator[Finding]:
-    """Every URL is in one state with a reason that fits, where its key says, and has what its state says it has."""
+    """Every URL has a reason that fits its state, the key of its path, and the document that its state requires."""
     statement = (
         select(
             urls,
@@ -218,7 +218,7 @@ def _wrong_state(row: Any) -> Iterator[tuple[str, str]]:
 
 
 def _displaced(reader: Reader, row: Any) -> bool:
-    """Whether a URL is where it is because every place from its own up to there was taken."""
+    """Whether a URL has another key because every place from its own up to there was taken."""
     wanted = key_of(row.path)
     distance = (row.key - wanted) % 2**64
     if distance > _PAGE:
@@ -229,10 +229,10 @@ def _displaced(reader: Reader, row: Any) -> bool:
 
 
 def _check_sites(reader: Reader, *, running: bool) -> Iterator[Finding]:
-    """Every site's counts and times are those of its URLs, so that it is visited in time and not for nothing."""
+    """Every site's counts and due times agree with its URLs."""
     last = 0
     while True:
-        with reader.moment() as connection:
+        with reader.transaction() as connection:
             page = connection.execute(select(sites).where(sites.c.id > last).order_by(sites.c.id).limit(_PAGE)).all()
             ids = [row.id for row in page]
             counted = select(

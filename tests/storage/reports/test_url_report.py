@@ -1,4 +1,4 @@
-"""One URL: its document byte for byte, and its whole story."""
+"""One URL: its document byte for byte, and everything else that is known of it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _document(desk: Desk, url: str) -> StoredDocument | None:
         return reports.document(url)
 
 
-def _story(desk: Desk, url: str) -> UrlDetails:
+def _details(desk: Desk, url: str) -> UrlDetails:
     with Reports.open(desk.url) as reports:
-        story = reports.story(url)
-    assert story is not None
-    return story
+        details = reports.story(url)
+    assert details is not None
+    return details
 
 
 @pytest.mark.parametrize("body", [b"", b"\x00\xff\r\n", random.Random(1).randbytes(300_000), b"a" * 2_000_000])
@@ -103,7 +103,7 @@ def test_the_latest_version_is_shown_and_kept_through_failures(desk: Desk) -> No
     assert (document.body, document.fetched_at) == (b"new", desk.now - 2 * REVISIT)
 
 
-def test_the_story_of_a_stored_url(desk: Desk) -> None:
+def test_the_details_of_a_stored_url(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
@@ -112,7 +112,7 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
     desk.write(desk.page(pair, etag='"1"', modified="Mon"), desk.page(pair, "/twin"), desk.page(pair, "/other", b"o"))
     desk.over(pair, addresses=("192.0.2.1",), addresses_expire=desk.now + 9, not_before=desk.now + 1)
     mark = fingerprint(b"<p>hello</p>")
-    assert _story(desk, "HTTP://a.example:80/#top") == UrlDetails(
+    assert _details(desk, "HTTP://a.example:80/#top") == UrlDetails(
         url=f"{A}/",
         site=A,
         in_scope=True,
@@ -162,41 +162,46 @@ def test_the_story_of_a_stored_url(desk: Desk) -> None:
     )
 
 
-def test_the_story_of_a_failure(desk: Desk) -> None:
+def test_the_details_of_a_failure(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
     desk.store.store_bad([desk.bad(pair, reason=Reason.TLS, detail="self-signed", due_at=desk.now + 60)], desk.now)
-    assert _story(desk, f"{A}/").visiting
+    assert _details(desk, f"{A}/").visiting
     desk.over(pair, not_before=desk.now + 90, reason=Reason.UNREACHABLE_SITE.word, failures=2)
-    story = _story(desk, f"{A}/")
-    assert (story.state, story.reason, story.sentence, story.detail) == ("failed", "tls", Reason.TLS.sentence, "self-signed")
-    assert (story.next_visit, story.site_reason, story.site_failures) == (desk.now + 90, "unreachable-site", 2)
-    assert (story.document, story.fetches, story.twins, story.robots) == (None, (), (), None)
+    details = _details(desk, f"{A}/")
+    assert (details.state, details.reason, details.sentence, details.detail) == (
+        "failed",
+        "tls",
+        Reason.TLS.sentence,
+        "self-signed",
+    )
+    assert (details.next_visit, details.site_reason, details.site_failures) == (desk.now + 90, "unreachable-site", 2)
+    assert (details.document, details.fetches, details.twins, details.robots) == (None, (), (), None)
 
 
-def test_the_story_of_a_redirect_and_its_target(desk: Desk) -> None:
+def test_the_details_of_a_redirect_and_its_target(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
     desk.write(desk.redirect(pair, "/", "https://www.a.example/"))
     desk.over(pair)
-    story = _story(desk, f"{A}/")
-    assert (story.state, story.reason, story.redirect) == ("stored", "redirect", "https://www.a.example/")
-    target = _story(desk, "https://www.a.example/")
+    details = _details(desk, f"{A}/")
+    assert (details.state, details.reason, details.redirect) == ("stored", "redirect", "https://www.a.example/")
+    target = _details(desk, "https://www.a.example/")
     assert (target.via, target.seed, target.hops, target.in_scope) == (f"{A}/", True, 1, True)
 
 
-def test_the_story_of_a_history(desk: Desk) -> None:
+def test_the_details_of_a_history(desk: Desk) -> None:
     desk.begin(KeepVersions=2)
     desk.seed(f"{A}/")
     for number in range(3):
         desk.crawl(desk.visit(), body=b"%d" % number)
         desk.now += 2 * REVISIT
         desk.begin(KeepVersions=2)
-    story = _story(desk, f"{A}/")
-    assert [fetch.sha256 for fetch in story.fetches] == [fingerprint(b"2").sha256.hex(), fingerprint(b"1").sha256.hex()]
-    assert (story.checks, story.changes) == (3, 2)
+    details = _details(desk, f"{A}/")
+    assert [fetch.sha256 for fetch in details.fetches] == [fingerprint(b"2").sha256.hex(), fingerprint(b"1").sha256.hex()]
+    assert (details.checks, details.changes) == (3, 2)
 
 
 def test_who_lives_at_the_same_address_and_wants_to_be_left_alone(desk: Desk) -> None:
@@ -207,21 +212,21 @@ def test_who_lives_at_the_same_address_and_wants_to_be_left_alone(desk: Desk) ->
         pause = Pause(f"host {pair.host}", desk.now + 60, Reason.ASKED_TO_WAIT.word)
         pauses = (pause, Pause("address 192.0.2.1", desk.now + 5)) if pair.host == "a.example" else ()
         desk.over(pair, addresses=(f"192.0.2.{last}", f"192.0.2.{last}0"), addresses_expire=desk.now + 9, pauses=pauses)
-    story = _story(desk, f"{A}/")
-    assert story.neighbours == ("b.example",)
-    assert [(pause.site, pause.until, pause.reason) for pause in story.pauses] == [
+    details = _details(desk, f"{A}/")
+    assert details.neighbours == ("b.example",)
+    assert [(pause.site, pause.until, pause.reason) for pause in details.pauses] == [
         ("host a.example", desk.now + 60, "asked-to-wait")
     ]
-    assert story.next_visit == desk.now + 60
-    assert _story(desk, "http://c.example/").neighbours == ()
+    assert details.next_visit == desk.now + 60
+    assert _details(desk, "http://c.example/").neighbours == ()
 
 
 def test_out_of_scope_there_is_no_next_visit(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     desk.crawl(desk.visit(), external=("http://b.example/",))
-    story = _story(desk, "http://b.example/")
-    assert (story.in_scope, story.state, story.reason, story.next_visit) == (False, "refused", "scope", None)
+    details = _details(desk, "http://b.example/")
+    assert (details.in_scope, details.state, details.reason, details.next_visit) == (False, "refused", "scope", None)
 
 
 def test_an_unseen_url_has_no_story(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of damage is found, and where there is none, nothing is."""
+"""`verify` reports every kind of damage, and nothing where there is none. So it does with what the Reader cannot read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ A = "http://a.example"
 
 
 def _crawl(desk: Desk) -> None:
-    """One site of the crawl with URLs in every state, one that waits for an errand, and volatile regions."""
+    """One site of the crawl with URLs in every state, one that awaits a robots.txt of another, and volatile regions."""
     desk.begin()
     desk.seed(f"{A}/", "http://b.example/")
     first, second = sorted(desk.lease(), key=lambda pair: pair.host)
@@ -117,7 +117,7 @@ def _drop(table: Any, where: Any = None) -> Callable[[Connection], None]:
 
 
 def _twice(connection: Connection) -> None:
-    """Somebody took the unique index away and put a document in again."""
+    """The unique index was dropped and a document inserted again."""
     connection.exec_driver_sql("ALTER TABLE documents RENAME TO former")
     connection.exec_driver_sql("CREATE TABLE documents AS SELECT * FROM former")
     connection.exec_driver_sql(
@@ -142,7 +142,7 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a wrong length": (_set(documents, documents.c.id == 1, length=11), "document-damaged"),
     "a wrong DF": (_set(documents, documents.c.id == 1, df=_hello.df ^ 1), "document-damaged"),
     "a wrong SHA-256": (_set(documents, documents.c.id == 1, sha256=b"\0" * 32), "document-damaged"),
-    "a document that nobody needs": (
+    "a document without a fetch": (
         _unused,
         "document-unused",
     ),
@@ -169,7 +169,7 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a region of another length": (_set(volatile, length=3), "fetch-damaged"),
     "a region that the document should hold": (_set(volatile, content=b"", length=2), "fetch-damaged"),
     "a table of no fetch": (_set(tvis, fetch_id=77), "dangling"),
-    "a lesson of no fetch": (_set(learned, fetch_id=77), "dangling"),
+    "a learned row of no fetch": (_set(learned, fetch_id=77), "dangling"),
     "a state that there is not": (_set(urls, _at == "/known", state=9), "state"),
     "a reason that does not fit": (_set(urls, _at == "/known", reason="robots"), "state"),
     "a reason that there is not": (_set(urls, _at == "/failed", reason="bad-luck"), "state"),
@@ -190,7 +190,7 @@ DAMAGES: dict[str, tuple[Callable[[Connection], None], str]] = {
     "a site that is looked at again too late": (_set(sites, sites.c.id == 1, again_at=2e6), "due"),
     "a wrong count of URLs": (_set(sites, sites.c.id == 1, urls=1), "count"),
     "a wrong count of pages": (_set(sites, sites.c.id == 1, pages=1), "count"),
-    "a visit that nobody makes": (_set(sites, sites.c.id == 1, visit=12), "visit"),
+    "a visit without a process": (_set(sites, sites.c.id == 1, visit=12), "visit"),
     "a seed of no site": (_set(seeds, seeds.c.url == f"{A}/", site_id=77), "dangling"),
     "an errand to no site": (_set(errands, site_id=77), "dangling"),
     "an errand for no site": (_set(errands, asker=77), "dangling"),
