@@ -73,7 +73,6 @@ class Refusal(NamedTuple):
 
 
 # --- The limits within which tables are read ----------------------------------------------------------------------------
-# Tested in tests/augment/test_tol.py.
 
 
 MAX_BODY_LINES = 50_000

@@ -118,8 +118,8 @@ _Result = TypeVar("_Result")
 
 _BATCH = 32
 """Pages that a process receives at a time."""
-_LEAST_PAGES = 300
-"""With fewer pages all work is done in this process."""
+_LEAST_PAGES = 1000
+"""With fewer pages all work is done in this process: starting others takes about 0.3 s."""
 
 
 def for_all_pages(work: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int) -> Iterator[_Result]:

@@ -209,7 +209,7 @@ class Leases:
                 robots=robots,
                 failures=row.failures,
                 known=known,
-                whole=row.urls <= meta_keys,
+                has_all_keys=row.urls <= meta_keys,
                 robots_redirects=redirects.get(site, ()),
                 augmentation=bytes(row.augmentation or b""),
                 site_pages=row.pages,
