@@ -43,8 +43,7 @@ from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.html.links import read_links
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.runtime.channel import Channel, socket_pair
-from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import compressor, pack
+from parcahyd.storage.packing import PackedPage, compressor, pack
 from parcahyd.storage.store import Store
 
 _CONNECTIONS = 64

@@ -24,7 +24,7 @@ from pathlib import Path
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.records import ExternRecord, PageRecord, SiteLease, VisitOver
 from parcahyd.rules.urls.canonical_url import key_of
-from parcahyd.storage.document_format import PackedPage
+from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.store import Store
 
 __all__ = ["Cost", "fill", "main", "start"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from bench.changing_pages import ChangingPages, Visits
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.records import DueUrl, PageRecord, SiteLease, UnchangedRecord, VisitOver
-from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import compressor, pack
+from parcahyd.storage.packing import PackedPage, compressor, pack
 from parcahyd.storage.store import Store
 
 __all__ = ["scheduled_by_store"]

@@ -41,12 +41,12 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
         raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")
     canon = Canon.of(configuration.work)
     with open_reports(configuration) as reports:
-        details = reports.story(text)  # As it was found, perhaps before the options of the canonical form were given.
+        details = reports.url_details(text)  # As it was found, perhaps before the options of the canonical form were given.
         if details is None and canon is not None:
             text = canon.apply(text)
-            details = reports.story(text)
+            details = reports.url_details(text)
         if details is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
-            details = reports.story(short)
+            details = reports.url_details(short)
         neighbour = details or _same_site(reports, text)
     for line in url_report_lines(url, text, details, neighbour, configuration, time.time()):
         click.echo(line)
@@ -55,4 +55,4 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
 def _same_site(reports: Reports, url: str) -> UrlDetails | None:
     """The details of any URL of the same site: they say what is known about the site."""
     any_url = next(reports.urls(site=origin(*split(url)[:3])), None)
-    return reports.story(any_url.url) if any_url is not None else None
+    return reports.url_details(any_url.url) if any_url is not None else None

@@ -69,7 +69,7 @@ def _head(document: StoredDocument) -> bytes:
 
 
 def _list_versions(reports: Reports, url: str) -> None:
-    details = reports.story(url)
+    details = reports.url_details(url)
     if details is None or not details.fetches:
         raise _nothing_stored(reports, url, None)
     for version in details.fetches:
@@ -77,7 +77,7 @@ def _list_versions(reports: Reports, url: str) -> None:
 
 
 def _nothing_stored(reports: Reports, url: str, at: float | None) -> UserError:
-    details = reports.story(url)
+    details = reports.url_details(url)
     if details is None:
         return UserError(f"{url} is not in this crawl", f"parcahyd explain {quote(url)} says whether it could be")
     if at is not None and details.fetches:

@@ -9,8 +9,7 @@ import msgspec
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.records import PageRecord, RobotsRedirectRecord, SiteRecord, UnchangedRecord
-from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import compressor, pack_all
+from parcahyd.storage.packing import PackedPage, compressor, pack_all
 
 __all__ = ["BufferedItem", "PackingThreads"]
 

@@ -19,9 +19,8 @@ from parcahyd.augment.tvi import Region
 from parcahyd.augment.volatile_places import WINDOW, Learned, learn, read_learned, skeleton_hash, visited, write_learned
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.media_types.media_type import is_html
-from parcahyd.storage.document_format import PackedPage, PackedRegion, UnpackingFailure, unpack, whole_of
-from parcahyd.storage.packing import Compress, pack_regions
-from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
+from parcahyd.storage.documents import LearnedRow, PriorVersion, VersionRows
+from parcahyd.storage.packing import Compress, PackedPage, PackedRegion, UnpackingFailure, pack_regions, unpack, whole_of
 
 __all__ = ["BATCH_BYTES", "PAGE_BYTES", "ChangeLearning", "Judgement", "is_learnable"]
 

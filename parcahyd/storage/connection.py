@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from parcahyd.config.database_url import without_password
-from parcahyd.core.errors import DatabaseUnusable
-from parcahyd.storage.readonly_sqlite import ReadonlyConnection, is_complete
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
 
-__all__ = ["Database", "first_line", "open_database"]
+__all__ = [
+    "Database",
+    "ReadonlyConnection",
+    "first_line",
+    "is_complete",
+    "open_database",
+    "take_lock",
+    "take_lock_again",
+]
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
@@ -170,3 +178,69 @@ def _postgresql(place: str, url: str, *, read_only: bool) -> Database:
 
 def _engine(dialect: str, connect: Callable[[], Any], **options: Any) -> Engine:
     return create_engine(dialect, creator=connect, poolclass=NullPool, **options)
+
+
+# --- Reads an SQLite database in a folder without write permission, while no process works on it ------------------------
+# SQLite keeps the locks of a database with a write-ahead log in files beside it, and cannot create them in such a folder. With
+# `immutable=1` it reads without locks, provided that no process writes (https://sqlite.org/wal.html, section 5). This is
+# checked
+# before and after.
+
+
+def is_complete(path: str) -> bool:
+    """Whether the file holds everything. A process that works on it, or was killed meanwhile, leaves a log beside it."""
+    log = f"{path}-wal"
+    return not os.path.exists(log) or not os.path.getsize(log)
+
+
+class ReadonlyConnection(sqlite3.Connection):
+    """A connection without locks. If the file changed by the end of a transaction, that is a DatabaseUnusable."""
+
+    def __init__(self, path: str, name: str) -> None:
+        """`name` is the path as it stands in a URI."""
+        self._path = path
+        self._state = _state_of(path)
+        super().__init__(f"file:{name}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+
+    def commit(self) -> None:
+        super().commit()
+        if _state_of(self._path) != self._state:
+            raise DatabaseUnusable(f"the database {self._path} was changed while it was read", "try again")
+
+
+def _state_of(path: str) -> tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+# --- The lock on a PostgreSQL database: one run at a time, from any machine ---------------------------------------------
+# SQLite needs none: its run lock is a file beside the database, which every process of the run holds. A server can be reached
+# from several machines, so the writer holds an advisory lock on its connection. PostgreSQL frees the lock when that connection
+# ends, however the writer ended.
+
+
+_LOCK = 0x5041524341485944
+"""Any number, the same for every version; PostgreSQL keeps advisory locks per database."""
+
+_LOOK_EVERY = 0.1
+
+
+def take_lock(connection: Connection, wait: float) -> None:
+    """Makes the session of a connection the only writer. Waits up to `wait` seconds for another run to end, then CrawlBusy."""
+    until = time.monotonic() + wait
+    while not _taken(connection):
+        if time.monotonic() >= until:
+            raise CrawlBusy("another run is working on this database", "wait for it, or stop it with SIGINT")
+        time.sleep(_LOOK_EVERY)
+
+
+def take_lock_again(connection: Connection) -> None:
+    """Takes the lock for a connection that replaces a lost one; CrawlBusy if another run took it in between."""
+    if not _taken(connection):
+        raise CrawlBusy("another run took this database while its server was away", "stop one of the two")
+
+
+def _taken(connection: Connection) -> bool:
+    taken = connection.scalar(select(func.pg_try_advisory_lock(_LOCK)))
+    connection.rollback()  # The lock belongs to the session and stays.
+    return bool(taken)

@@ -1,24 +1,37 @@
 """The rows of `documents`, `fetches`, `links` and `summaries`: each skeleton once, a bounded history of each URL.
 
 Equal bytes share a row: the 64-bit fingerprint DF finds the candidates, SHA-256 confirms (statement P23 and its reading).
+Regions, tables and what was learned of a version are rows of `volatile`, `tvis` and `learned`.
 
-Tested in tests/storage/test_pages.py.
+Tested in tests/storage/test_pages.py and tests/storage/test_regions.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, exists, insert, select
+import msgspec
+from sqlalchemy import bindparam, delete, exists, func, insert, select
 
-from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.expressions import bound, filled, same
-from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
-from parcahyd.storage.values import numbers, pairs, plain
+from parcahyd.core.records import DueUrl, SiteLease, StoredVersion, TableFact
+from parcahyd.core.states import State
+from parcahyd.rules.politeness.validators import validator
+from parcahyd.storage.expressions import MOST, bound, filled, numbers, pairs, plain, same, updating
+from parcahyd.storage.packing import PackedPage, PackedRegion, UnpackingFailure, parts_of
+from parcahyd.storage.run_state import RunState
+from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, urls, volatile
 from parcahyd.storage.writer import Writer
 
-__all__ = ["DocumentRows"]
+__all__ = [
+    "LEASE_BYTES",
+    "PAIR_BYTES",
+    "DocumentRows",
+    "LearnedRow",
+    "PriorVersion",
+    "VersionRows",
+    "VersionsForVisit",
+]
 
 
 _PAIR = pairs()
@@ -135,3 +148,225 @@ class DocumentRows:
             for statement in _DELETE_BESIDE:
                 self._writer.many(statement, [{"document_id": number} for (number,) in unused])
             self._writer.many(_DELETE, [{"id": number} for (number,) in unused])
+
+
+# --- The rows of `volatile`, `tvis` and `learned` that belong to a version, and the versions that a visit gets ----------
+# A page without regions, without a table and without anything learned has no such rows.
+
+
+PAIR_BYTES = 2 * 1024 * 1024
+"""Bytes of compressed skeletons and regions in one lease; further URLs are left to the site's next visit."""
+LEASE_BYTES = 16 * 1024 * 1024
+"""The same for all leases of one transaction; further URLs get conditional requests."""
+
+_STORED = int(State.STORED)
+
+
+class PriorVersion(NamedTuple):
+    """The columns of a fetch that the next one is compared with."""
+
+    id: int
+    redirect: str | None
+    sha256: bytes | None
+    """Of the whole, as the length."""
+    length: int | None
+    document_id: int | None
+    tvi: int | None
+    """Not None where a table of variable information refreshes it."""
+    skeleton_sha256: bytes | None
+    """Of the skeleton that was learned; None where nothing was learned."""
+    learned: bytes | None
+
+
+class LearnedRow(NamedTuple):
+    """What is known of how a page changes: a row of `learned`."""
+
+    skeleton_sha256: bytes
+    content: bytes
+    """Empty: nothing is known, and there is no row."""
+
+
+_LEARNED_CONTENT = (learned.c.skeleton_sha256, learned.c.content)
+_VERSIONS = (
+    select(
+        *(fetches.c.id, fetches.c.redirect, fetches.c.sha256, fetches.c.length, fetches.c.document_id),
+        *(tvis.c.fetch_id.label("tvi"), *_LEARNED_CONTENT),
+    )
+    .join(tvis, tvis.c.fetch_id == fetches.c.id, isouter=True)
+    .join(learned, learned.c.fetch_id == fetches.c.id, isouter=True)
+    .where(fetches.c.id.in_(numbers("ids")))
+)
+_LEARNED = (
+    select(learned.c.fetch_id, fetches.c.document_id, fetches.c.length, *_LEARNED_CONTENT)
+    .join(fetches, fetches.c.id == learned.c.fetch_id)
+    .where(learned.c.fetch_id.in_(numbers("ids")))
+)
+_DOCUMENT = select(documents.c.body, documents.c.length).where(*same(documents, "id"))
+_REGIONS = (
+    select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
+    .where(*same(volatile, "fetch_id"))
+    .order_by(volatile.c.region)
+)
+_USERS = select(fetches.c.id).where(*same(fetches, "document_id")).limit(MOST)
+_MOVE = updating(fetches, ("id",), "document_id")
+_INSERT_VOLATILE, _INSERT_TVI, _INSERT_LEARNED = insert(volatile), insert(tvis), insert(learned)
+_DELETE_VOLATILE = delete(volatile).where(*same(volatile, "fetch_id"))
+_DELETE_TVI = delete(tvis).where(*same(tvis, "fetch_id"))
+_DELETE_LEARNED = delete(learned).where(*same(learned, "fetch_id"))
+
+
+class VersionRows:
+    """Reads and writes the rows that belong to fetches; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    # --- reading --------------------------------------------------------------------------------------------------------
+
+    def of(self, fetch_ids: Collection[int]) -> dict[int, PriorVersion]:
+        """The versions by their fetches, in one query. Without fetches, as in a first crawl, there is no query."""
+        if not fetch_ids:
+            return {}
+        rows = self._writer.rows(_VERSIONS, ids=self._writer.lists.bind(list(fetch_ids)))
+        return {row[0]: PriorVersion._make(row) for row in rows}
+
+    def learned(self, fetch_ids: Collection[int]) -> list[tuple[int, int, int, bytes, bytes]]:
+        """For the fetches with a row in `learned`: fetch, document, length of the whole, skeleton and content."""
+        return self._writer.rows(_LEARNED, ids=self._writer.lists.bind(list(fetch_ids))) if fetch_ids else []
+
+    def packed(self, document: int) -> tuple[bytes, int]:
+        """The bytes of a document as they are stored, and their length unpacked."""
+        for body, length in self._writer.rows(_DOCUMENT, id=document):
+            return body, length
+        raise UnpackingFailure("it is not there")
+
+    def regions(self, fetch: int) -> list[PackedRegion]:
+        """The regions of a version, ascending."""
+        return [PackedRegion._make(row) for row in self._writer.rows(_REGIONS, fetch_id=fetch)]
+
+    def is_alone(self, document: int) -> bool:
+        """Whether one fetch, and no other, refers to a document."""
+        return len(self._writer.rows(_USERS, document_id=document, most=2)) == 1
+
+    # --- writing --------------------------------------------------------------------------------------------------------
+
+    def add_regions(self, regions: Mapping[int, Sequence[PackedRegion]]) -> None:
+        """Inserts regions by their fetch."""
+        rows = [
+            {
+                "fetch_id": fetch,
+                "region": number,
+                "offset": region.offset,
+                "content": region.packed,
+                "id": region.id,
+                "length": region.length,
+            }
+            for fetch, its_regions in regions.items()
+            for number, region in enumerate(its_regions, 1)
+        ]
+        self._writer.many(_INSERT_VOLATILE, rows)
+
+    def repack(self, versions: Mapping[int, tuple[int, Sequence[PackedRegion]]]) -> None:
+        """Gives fetches other documents and regions that make up the same bytes."""
+        if versions:
+            self._writer.many(_DELETE_VOLATILE, [{"fetch_id": fetch} for fetch in versions])
+            self._writer.many(_MOVE, [{"id": fetch, "document_id": document} for fetch, (document, _) in versions.items()])
+            self.add_regions({fetch: regions for fetch, (_, regions) in versions.items()})
+
+    def set_tables(self, facts: Mapping[int, TableFact | None]) -> None:
+        """Sets the tables that refresh fetches; None: no table any more."""
+        if facts:
+            self._writer.many(_DELETE_TVI, [{"fetch_id": fetch} for fetch in facts])
+            rows = [
+                {
+                    "fetch_id": fetch,
+                    "etag": validator(fact.etag),
+                    "modified": validator(fact.modified),
+                    "refresh": fact.refresh,
+                    "merges": fact.merges,
+                }
+                for fetch, fact in facts.items()
+                if fact is not None
+            ]
+            self._writer.many(_INSERT_TVI, rows)
+
+    def set_learned(self, rows_by_fetch: Mapping[int, LearnedRow]) -> None:
+        """Replaces what was learned, by fetch."""
+        if rows_by_fetch:
+            self._writer.many(_DELETE_LEARNED, [{"fetch_id": fetch} for fetch in rows_by_fetch])
+            rows = [{"fetch_id": fetch, **row._asdict()} for fetch, row in rows_by_fetch.items() if row.content]
+            self._writer.many(_INSERT_LEARNED, rows)
+
+
+_WITH_TABLE = (
+    select(
+        *(urls.c.site_id, urls.c.key, urls.c.fetch_id, urls.c.document_id, fetches.c.sha256),
+        *(func.length(documents.c.body).label("size"), documents.c.media_type, documents.c.charset, fetches.c.headers),
+        *(tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges),
+    )
+    .join_from(_PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key))
+    .join(tvis, tvis.c.fetch_id == urls.c.fetch_id)
+    .join(fetches, fetches.c.id == urls.c.fetch_id)
+    .join(documents, documents.c.id == urls.c.document_id)
+)
+
+
+class VersionsForVisit:
+    """Reads versions that have a table of variable information; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer, state: RunState) -> None:
+        self._writer = writer
+        self._state = state
+        self._versions = VersionRows(writer)
+
+    def give(self, pairs: Sequence[SiteLease]) -> list[SiteLease]:
+        """The leases, with the stored versions that have a table; one query where there are none."""
+        places = [(pair.site, url.key) for pair in pairs for url in pair.urls if url.state == _STORED]
+        if not places:
+            return list(pairs)
+        found = {row[:2]: row[2:] for row in self._writer.rows(_WITH_TABLE, **self._writer.lists.pairs(places))}
+        if not found:
+            return list(pairs)
+        left = LEASE_BYTES
+        given = []
+        for pair in pairs:
+            urls, used = self._with_versions(pair, found, min(left, PAIR_BYTES))
+            left -= used
+            if self._state.allowance is not None:
+                self._state.allowance.spend(len(urls) - len(pair.urls))
+            given.append(msgspec.structs.replace(pair, urls=urls) if used else pair)
+        return given
+
+    def _with_versions(self, pair: SiteLease, found: dict[Any, Any], most: int) -> tuple[tuple[DueUrl, ...], int]:
+        """The URLs of a lease with their versions, and the bytes of these.
+
+        A URL whose version exceeds the limit is left out and stays due. Before the first version that fits, it is included
+        without one.
+        """
+        urls = []
+        used = 0
+        for url in pair.urls:
+            row = found.get((pair.site, url.key)) if url.state == _STORED else None
+            is_small = row is not None and used + row[3] <= most
+            held = self._version(row) if is_small else None
+            if held is not None and used + _size(held) <= most:
+                used += _size(held)
+                urls.append(msgspec.structs.replace(url, stored_version=held))
+            elif row is None or not used or (is_small and held is None):
+                urls.append(url)
+        return tuple(urls), used
+
+    def _version(self, row: Any) -> StoredVersion | None:
+        fetch, document, sha256, _, media_type, charset, headers, *fact = row
+        try:
+            packed, length = self._versions.packed(document)
+            parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.compress)
+        except UnpackingFailure:  # The visit fetches the whole document; `verify` reports the damage.
+            return None
+        kind = (media_type, charset, bytes(headers))
+        return StoredVersion(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
+
+
+def _size(held: StoredVersion) -> int:
+    """Its approximate bytes in a message."""
+    return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

@@ -18,15 +18,12 @@ from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, Robots
 from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.urls.host_rules import host_delays
-from parcahyd.storage.due_times import earliest
-from parcahyd.storage.expressions import MOST, later, same, time_bound, updating
-from parcahyd.storage.pauses import PauseRows
+from parcahyd.storage.documents import VersionsForVisit
+from parcahyd.storage.expressions import MOST, later, numbers, same, time_bound, updating
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, sites, urls
-from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.values import numbers
-from parcahyd.storage.versions import VersionsForVisit
+from parcahyd.storage.sites import PauseRows, SiteRows, earliest
 from parcahyd.storage.writer import Writer
 
 __all__ = ["DueUrls", "LeasedSite", "Leases", "VisitedSite"]

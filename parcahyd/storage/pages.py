@@ -19,16 +19,14 @@ from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
-from parcahyd.storage.document_format import PackedPage, PackedRegion
-from parcahyd.storage.documents import DocumentRows
-from parcahyd.storage.expressions import ONE, ZERO, bound, filled, same
+from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, VersionRows
+from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
+from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPlanner
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
 from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
-from parcahyd.storage.values import plain
-from parcahyd.storage.versions import LearnedRow, PriorVersion, VersionRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PageRows"]

@@ -17,12 +17,11 @@ from sqlalchemy import select
 from parcahyd.core.states import State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.refresh.lastmod import LastmodTrust
-from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import same, updating
+from parcahyd.storage.expressions import pairs, same, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import STORED, sites, urls
+from parcahyd.storage.sites import never
 from parcahyd.storage.urls import UrlRows
-from parcahyd.storage.values import pairs
 from parcahyd.storage.writer import Writer
 
 __all__ = ["Histories", "History", "LastmodRows", "RevisitPlanner", "rate_of"]

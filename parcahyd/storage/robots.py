@@ -15,11 +15,10 @@ from sqlalchemy import bindparam, case, delete, insert, select, update
 from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteRecord
 from parcahyd.rules.robots.robots_file import redirect_again_at, stale_robots
 from parcahyd.rules.urls.canonical_url import canonical, split
-from parcahyd.storage.expressions import ZERO, same, updating
+from parcahyd.storage.expressions import ZERO, numbers, plain, same, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import errands, sites
 from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.values import numbers, plain
 from parcahyd.storage.writer import Writer
 
 __all__ = ["ANSWER_TIMEOUT", "MOST_PER_VISIT", "RobotsRows"]

@@ -14,13 +14,11 @@ from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.core.version import __version__
 from parcahyd.refresh.budget import Allowance
 from parcahyd.refresh.schedule import SETTINGS
-from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import MOST, ZERO, inserting, updating, word
+from parcahyd.storage.expressions import MOST, ZERO, inserting, updating, word, words
 from parcahyd.storage.revisits import History, rate_of
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, runs, sites, state_after, urls
-from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.values import words
+from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
 __all__ = ["RunRows"]

@@ -1,25 +1,50 @@
-"""The rows of `sites`: looked up or inserted by origin, inside or outside the scope, and when each falls due.
+"""The rows of `sites` and `pauses`: sites by origin, inside or outside the scope, when each falls due, and pauses of hosts.
 
-Tested in tests/storage/test_runs.py, tests/storage/test_seeds.py and tests/storage/test_frontier.py.
+Tested in tests/storage/test_sites.py and tests/storage/test_runs.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, null, select, true, update
+from msgspec.structs import asdict
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Text,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.dialects import sqlite
 
+from parcahyd.core.records import Pause, PauseRecord
 from parcahyd.core.states import Event, Reason, State
+from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.urls.scope import Scope
-from parcahyd.storage.due_times import earliest, site_due
-from parcahyd.storage.expressions import MOST, ZERO, inserting, later, same, time_bound, updating, word
+from parcahyd.storage.expressions import MOST, ONE, ZERO, inserting, later, numbers, same, time_bound, updating, word, words
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, seeds, sites, state_after, urls
-from parcahyd.storage.values import numbers, words
+from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, pauses, seeds, sites, state_after, urls
 from parcahyd.storage.writer import Writer
 
-__all__ = ["Origin", "SiteRows"]
+__all__ = [
+    "Origin",
+    "PauseRows",
+    "SiteRows",
+    "earliest",
+    "never",
+    "site_due",
+]
 
 Origin = tuple[str, str, int]
 """Scheme, host, port."""
@@ -242,3 +267,101 @@ def _pages(ids: Iterable[int]) -> Iterator[list[int]]:
     numbers = iter(ids)
     while page := list(islice(numbers, _PAGE)):
         yield page
+
+
+# --- When sites and URLs fall due: the rules that leases, releases and `verify` share -----------------------------------
+
+
+def never(time: float) -> float | None:
+    """A due time as the database has it: None where only a change of settings makes the URL due again."""
+    return None if time >= NEVER else time
+
+
+def earliest(*times: float | None) -> float | None:
+    """The earliest of the times that are not None."""
+    return min((time for time in times if time is not None), default=None)
+
+
+def site_due(not_before: float, errand_until: float, url: float | None, robots_redirect: float | None) -> float | None:
+    """When a site has something new to do.
+
+    Its URLs wait while its robots.txt is awaited from another site. `robots_redirect`, a robots.txt that another site awaits
+    from this one, does not wait.
+    """
+    if url is not None:
+        url = max(url, errand_until)
+    time = earliest(url, robots_redirect)
+    return None if time is None else max(time, not_before)
+
+
+# --- The rows of `pauses`: until when no request goes to a host or an address, for any site -----------------------------
+
+
+_REMEMBERED = 86_400.0
+
+
+_FIELDS = Pause.__struct_fields__
+
+
+def _upsert(new: Any) -> Any:
+    """An INSERT that lengthens an existing pause. Each database has its own form of it.
+
+    Of two visits to one host or address the later end counts. A visit that ends repeats the same end without its reason.
+    """
+    longer = later(pauses.c.not_before, new.excluded.not_before)
+    is_longer = new.excluded.not_before > pauses.c.not_before + ONE
+    has_news = or_(new.excluded.reason != literal_column("''", Text), is_longer)
+    reason = case((has_news, new.excluded.reason), else_=pauses.c.reason)
+    changed = {"not_before": longer, "reason": reason, "failures": new.excluded.failures}
+    return new.values({name: bindparam(name) for name in _FIELDS}).on_conflict_do_update(
+        index_elements=["subject"], set_=changed
+    )
+
+
+def _insert(kind: str) -> Any:
+    if kind == "sqlite":
+        return sqlite.insert(pauses)
+    from sqlalchemy.dialects import postgresql  # Loading it takes as long as the rest of the start of a small crawl.
+
+    return postgresql.insert(pauses)
+
+
+_DROP_OVER = delete(pauses).where(
+    or_(
+        and_(pauses.c.not_before <= bindparam("now"), pauses.c.failures == ZERO),
+        pauses.c.not_before <= bindparam("long_ago"),
+    )
+)
+_ALL = select(*(pauses.c[name] for name in _FIELDS)).order_by(pauses.c.subject)
+_SPARE_SITE = (
+    update(sites)
+    .where(*same(sites, "id", "visit"))
+    .values(
+        not_before=later(sites.c.not_before, time_bound("until", sites.c.not_before)),
+        failures=bindparam("failures"),
+        reason=bindparam("reason"),
+    )
+)
+
+
+class PauseRows:
+    """Writes and reads pauses; used inside a transaction of the writer."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._upsert = _upsert(_insert(writer.kind))
+
+    def extend(self, wanted: Iterable[Pause]) -> None:
+        """Inserts pauses or lengthens them. A pause is never shortened."""
+        self._writer.many(self._upsert, [asdict(pause) for pause in wanted])
+
+    def note(self, record: PauseRecord) -> None:
+        """Stores the pauses that an open visit reports, and that of its own site."""
+        self.extend(record.pauses)
+        row = {"until": record.not_before, "failures": record.failures, "reason": record.reason or None}
+        self._writer.many(_SPARE_SITE, [{"id": record.site, "visit": record.visit, **row}])
+
+    def in_force(self, now: float) -> tuple[Pause, ...]:
+        """The pauses, without those that are over. One after repeated failures is kept for a day after its end."""
+        self._writer.run(_DROP_OVER, now=now, long_ago=now - _REMEMBERED)
+        return tuple(Pause(*row) for row in self._writer.rows(_ALL))

@@ -32,9 +32,9 @@ from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
-from parcahyd.storage.document_format import PackedPage
 from parcahyd.storage.frontier import Leases
 from parcahyd.storage.migrations import migrate
+from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.pages import PageRows
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState

@@ -20,12 +20,10 @@ from parcahyd.core.records import BadRecord, origin
 from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.orders import ByDepth
-from parcahyd.storage.due_times import never
-from parcahyd.storage.expressions import ZERO, bound, inserting, same, time_bound, updating
+from parcahyd.storage.expressions import ZERO, bound, inserting, numbers, pairs, plain, same, time_bound, updating, words
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
-from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.values import numbers, pairs, plain, words
+from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
 __all__ = ["BadUrlRows", "FoundUrl", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]

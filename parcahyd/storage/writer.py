@@ -15,10 +15,9 @@ from sqlalchemy import Connection, Dialect, Executable, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from parcahyd.core.errors import StoreFailure
-from parcahyd.storage.connection import Database, first_line
-from parcahyd.storage.postgres_lock import take_lock, take_lock_again
+from parcahyd.storage.connection import Database, first_line, take_lock, take_lock_again
+from parcahyd.storage.expressions import value_lists
 from parcahyd.storage.schema import metadata
-from parcahyd.storage.values import value_lists
 
 __all__ = ["Writer", "compiled"]
 

@@ -9,7 +9,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import PageRecord, UnchangedRecord
 from parcahyd.processes.packing_threads import PackingThreads
-from parcahyd.storage.document_format import PackedPage
+from parcahyd.storage.packing import PackedPage
 
 UNCHANGED = UnchangedRecord(1, 2, 3, "/", 4.0, 304)
 

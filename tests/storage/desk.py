@@ -17,8 +17,7 @@ from parcahyd.refresh.schedule import NEVER, Revisits
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.connection import open_database
-from parcahyd.storage.document_format import PackedPage
-from parcahyd.storage.packing import compressor, pack
+from parcahyd.storage.packing import PackedPage, compressor, pack
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.schema import metadata, schema_version, urls

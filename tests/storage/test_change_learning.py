@@ -70,7 +70,7 @@ def test_a_clock_makes_no_versions(desk: Desk) -> None:
     row = desk.row("/")
     assert (row["checks"], row["changes"], row["changed_at"]) == (10, 1, visits.stored[-1][0])
     assert row["checked_at"] == desk.now
-    details = desk.reports.story(f"{A}/")
+    details = desk.reports.url_details(f"{A}/")
     assert details is not None
     assert details.volatile_places == 1
 
@@ -156,7 +156,7 @@ def test_two_versions_are_one_skeleton(desk: Desk) -> None:
     assert [fetch["document_id"] for fetch in desk.rows(fetches)] == [document["id"]] * 2
     assert [table["document_id"] for table in desk.rows(links)] == [document["id"]]
     visits.check()
-    details = desk.reports.story(f"{A}/")
+    details = desk.reports.url_details(f"{A}/")
     assert details is not None
     assert [version.only_regions for version in details.fetches] == [False, False]  # no author marked any
 

@@ -14,8 +14,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.html.fingerprints import fingerprint
-from parcahyd.storage.document_format import UnpackingFailure, rebuild, unpack
-from parcahyd.storage.packing import compressor, pack, pack_all, page_facts
+from parcahyd.storage.packing import UnpackingFailure, compressor, pack, pack_all, page_facts, rebuild, unpack
 
 _COMPRESS = compressor(WorkConf())
 

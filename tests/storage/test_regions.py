@@ -16,11 +16,10 @@ from parcahyd.augment.tvi import Region
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import PageRecord, SiteLease, StoredVersion, TableFact
 from parcahyd.rules.html.fingerprints import fingerprint
-from parcahyd.storage import versions as stored_versions
-from parcahyd.storage.document_format import PackedPage, PackedRegion, UnpackingFailure, whole_of
-from parcahyd.storage.packing import compressor, pack, parts_of
+from parcahyd.storage import documents as stored_versions
+from parcahyd.storage.documents import PAIR_BYTES
+from parcahyd.storage.packing import PackedPage, PackedRegion, UnpackingFailure, compressor, pack, parts_of, whole_of
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
-from parcahyd.storage.versions import PAIR_BYTES
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
@@ -145,7 +144,7 @@ def test_versions_that_differ_in_regions_only(desk: Desk, mode: str) -> None:
     assert len(desk.rows(fetches)) == len(desk.rows(volatile)) == 3
     assert [_show(desk, at=time) for time in times[1:]] == [b"<b>two</b>", b"<b></b>", b"<b>four</b>"]
     assert desk.reports.document(f"{A}/", times[0]) is None  # no longer kept
-    details = desk.reports.story(f"{A}/")
+    details = desk.reports.url_details(f"{A}/")
     assert details is not None
     assert [version.only_regions for version in details.fetches] == [True, True, False]
     assert [version.regions for version in details.fetches] == [1, 1, 1]
@@ -176,7 +175,7 @@ def test_urls_that_differ_in_regions_only_share_a_skeleton(desk: Desk) -> None:
     desk.over(pair)
     assert len(desk.rows(documents)) == 1
     assert (_show(desk), _show(desk, "/2")) == (b"<b>one</b>", b"<b>two</b>")
-    details = desk.reports.story(f"{A}/")
+    details = desk.reports.url_details(f"{A}/")
     assert details is not None
     assert details.twins == (f"{A}/2",)
     pair = _again(desk, KeepVersions=1)

@@ -9,10 +9,9 @@ from sqlalchemy import event, select, update
 
 from parcahyd.core.errors import StoreFailure
 from parcahyd.storage.connection import open_database
-from parcahyd.storage.expressions import MOST, inserting, same, updating
+from parcahyd.storage.expressions import MOST, inserting, same, updating, words
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.schema import pauses, runs
-from parcahyd.storage.values import words
 from parcahyd.storage.writer import Writer
 
 _INSERT = inserting(pauses, "subject", "not_before")

@@ -102,7 +102,7 @@ class Reports:
         with self._reader.transaction() as connection:
             return read_document(connection, url, at)
 
-    def story(self, url: str) -> UrlDetails | None:
+    def url_details(self, url: str) -> UrlDetails | None:
         """Everything about a URL and its site; None where the URL was never seen."""
         with self._reader.transaction() as connection:
             return read_url_details(connection, url)

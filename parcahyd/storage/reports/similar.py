@@ -11,7 +11,7 @@ from parcahyd.core.records import origin
 from parcahyd.rules.html.fingerprints import NO_SIMILARITY, WITHIN, distance, similarity
 from parcahyd.rules.html.near_duplicates import groups
 from parcahyd.rules.media_types.media_type import is_html
-from parcahyd.storage.document_format import UnpackingFailure, unpack
+from parcahyd.storage.packing import UnpackingFailure, unpack
 from parcahyd.storage.reports.records import SimilarGroup, SimilarReport
 from parcahyd.storage.schema import documents, fetches, sites, urls
 

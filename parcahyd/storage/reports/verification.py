@@ -16,12 +16,12 @@ from parcahyd.core.records import origin
 from parcahyd.core.states import REASONS_OF, Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of
-from parcahyd.storage.document_format import UnpackingFailure, unpack
-from parcahyd.storage.due_times import earliest, site_due
+from parcahyd.storage.packing import UnpackingFailure, unpack
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
-from parcahyd.storage.reports.stored_versions import whole
+from parcahyd.storage.reports.url_report import whole
 from parcahyd.storage.schema import documents, errands, fetches, learned, links, seeds, sites, summaries, tvis, urls, volatile
+from parcahyd.storage.sites import earliest, site_due
 
 __all__ = ["findings"]
 

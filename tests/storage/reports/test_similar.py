@@ -20,10 +20,10 @@ def test_documents_of_nearly_the_same_text_are_grouped_and_counted(desk: Desk) -
     report = reports.similar()
     assert (report.groups, report.documents, report.taken_now) == (1, 2, 0)
     assert [group.urls for group in report.largest] == [(f"{A}/", f"{A}/near")]
-    story = reports.story(f"{A}/near")
+    story = reports.url_details(f"{A}/near")
     assert story is not None
     assert story.similar == (f"{A}/",)
-    short = reports.story(f"{A}/short")
+    short = reports.url_details(f"{A}/short")
     assert short is not None
     assert short.similar == ()
 
@@ -39,7 +39,7 @@ def test_a_text_without_a_fingerprint_is_read_for_the_report(desk: Desk) -> None
     desk.write(desk.page(pair, "/", f"{text}<p>1</p>".encode()), desk.page(pair, "/near", f"{text}<p>2</p>".encode()))
     report = desk.reports.similar()
     assert (report.groups, report.documents, report.taken_now) == (1, 2, 2)
-    story = desk.reports.story(f"{A}/near")
+    story = desk.reports.url_details(f"{A}/near")
     assert story is not None
     assert story.document is not None
     assert (story.document.similarity, story.similar) == (None, ())

@@ -26,7 +26,7 @@ def _document(desk: Desk, url: str) -> StoredDocument | None:
 
 def _details(desk: Desk, url: str) -> UrlDetails:
     with Reports.open(desk.url) as reports:
-        details = reports.story(url)
+        details = reports.url_details(url)
     assert details is not None
     return details
 
@@ -233,7 +233,7 @@ def test_an_unseen_url_has_no_story(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     with Reports.open(desk.url) as reports:
-        assert reports.story(f"{A}/unseen") is None
-        assert reports.story("http://unseen.example/") is None
+        assert reports.url_details(f"{A}/unseen") is None
+        assert reports.url_details("http://unseen.example/") is None
         with pytest.raises(UserError):
-            reports.story("nonsense")
+            reports.url_details("nonsense")

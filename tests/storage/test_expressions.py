@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.storage.values import plain
+from parcahyd.storage.expressions import plain
 
 _ANYTHING = st.text(st.characters(categories=None, exclude_categories=()))  # lone surrogates too
 

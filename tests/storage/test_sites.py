@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.storage.due_times import earliest, never, site_due
+from parcahyd.storage.sites import earliest, never, site_due
 
 
 def test_earliest() -> None:
