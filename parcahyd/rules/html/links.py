@@ -151,6 +151,8 @@ _META_UTF8 = re.compile(
     rb"""|http-equiv\s*=\s*["']?content-type["']?\s+content\s*=\s*["'][^"'<>]*;\s*charset\s*=\s*utf-8\s*["'])"""
 )
 """For text in lower case: `re` finds a literal beginning several times quicker than one in any case."""
+_COMMENT = re.compile(rb"(?s)<!(?=--).*?-->")
+"""A comment as browsers end it while they look for the encoding: the dashes of `<!-->` serve twice."""
 _PRESCANNED = 1024
 _UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 
@@ -164,7 +166,10 @@ def declares_utf8(body: bytes, header_charset: str) -> bool:
     start = body[:_PRESCANNED].lower()
     found = _META_UTF8.search(start)
     # Only the first declaration counts, and none within a comment.
-    return found is not None and start.find(b"<!--", 0, found.start()) < 0 and start.find(b"charset") >= found.start()
+    if found is None or start.find(b"charset") < found.start():
+        return False
+    before = start[: found.start()]
+    return b"<!--" not in before or b"<!--" not in _COMMENT.sub(b"", before)
 
 
 # --- by the tag reader --------------------------------------------------------------------------------------------------

@@ -59,21 +59,12 @@ _LONGEST_HOST = 300
 _KEPT_OF_PATH = 100
 _SHORTENED = re.compile(r"#[0-9]+-characters-[0-9a-f]{16}$").search
 
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-
-class _Spellings(dict[str, str]):
-    """What stands for each escape in a canonical URL, made when first asked for: there are 484."""
-
-    def __missing__(self, escape: str) -> str:
-        byte = int(escape[1:], 16)
-        self[escape] = spelling = chr(byte) if byte in _UNRESERVED else escape.upper()
-        return spelling
-
-
-_SPELLINGS = _Spellings()
+# An escape that a canonical URL spells in another way: one with a small letter, or of a character that needs no escape.
+_SMALL_LETTER = "[0-9A-F][a-f]|[a-f][0-9A-Fa-f]"
+_UNRESERVED = "2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE]"
+_ESCAPE_TO_CHANGE = re.compile(f"%(?:{_SMALL_LETTER}|{_UNRESERVED})")
+_UNRESERVED_ESCAPE = re.compile(f"%(?:{_UNRESERVED})").fullmatch
 _MEMBER = re.compile(r"(?s)#!/.*+").search  # of an archive: see `member_url`
-_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 # References that joining can only put behind a prefix: every character stays as it is under the URL standard, no segment
@@ -159,8 +150,13 @@ def _finish(href: str) -> str | None:
     if path.endswith("?") and path.index("?") == len(path) - 1:
         path = path[:-1]
     if "%" in path and not _STRAY_PERCENT.search(path):
-        path = _ESCAPE.sub(lambda escape: _SPELLINGS[escape[0]], path)
+        path = _ESCAPE_TO_CHANGE.sub(_canonical_escape, path)
     return f"{scheme}://{authority}/{path}"
+
+
+def _canonical_escape(found: re.Match[str]) -> str:
+    escape = found[0].upper()
+    return chr(int(escape[1:], 16)) if _UNRESERVED_ESCAPE(escape) else escape
 
 
 def _without_dot(scheme: str, authority: str, path: str) -> str | None:
