@@ -27,6 +27,7 @@ Tested in tests/storage/test_migrations.py and tests/storage/test_query_plans.py
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sqlalchemy import (
     DDL,
@@ -47,6 +48,8 @@ from sqlalchemy import (
     literal_column,
     text,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex
 
 from parcahyd.core.states import Event, State, after
 
@@ -113,6 +116,20 @@ def _words(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, server_default=_EMPTY)
 
 
+# Both databases write a partial index alike. SQLAlchemy's own way is an argument for each dialect, which loads both.
+def _partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool]) -> None:
+    Index(name, *columns, info={"where": where})
+
+
+@compiles(CreateIndex)
+def _create_index(create: CreateIndex, compiler: Any, **options: Any) -> str:
+    statement: str = compiler.visit_create_index(create, **options)
+    where = create.element.info.get("where")
+    if where is None:
+        return statement
+    return f"{statement} WHERE {compiler.sql_compiler.process(where, literal_binds=True, include_table=False)}"
+
+
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
 runs = Table(
@@ -162,24 +179,21 @@ sites = Table(
     UniqueConstraint("host", "scheme", "port"),
 )
 
-Index(
+_partial_index(
     "sites_due",
     sites.c.due_at,
-    sqlite_where=sites.c.visit.is_(None) & sites.c.due_at.is_not(None),
-    postgresql_where=sites.c.visit.is_(None) & sites.c.due_at.is_not(None),
+    where=sites.c.visit.is_(None) & sites.c.due_at.is_not(None),
 )
-Index(
+_partial_index(
     "sites_again",
     sites.c.again_at,
     sites.c.not_before,
-    sqlite_where=sites.c.visit.is_(None) & sites.c.again_at.is_not(None),
-    postgresql_where=sites.c.visit.is_(None) & sites.c.again_at.is_not(None),
+    where=sites.c.visit.is_(None) & sites.c.again_at.is_not(None),
 )
-Index(
+_partial_index(
     "sites_visited",
     sites.c.visit,
-    sqlite_where=sites.c.visit.is_not(None),
-    postgresql_where=sites.c.visit.is_not(None),
+    where=sites.c.visit.is_not(None),
 )
 
 seeds = Table(
@@ -226,24 +240,22 @@ urls = Table(
 )
 
 # `due_at` of a known URL is when it was found, so pages of one depth are asked for in the order they were found in.
-Index(
+_partial_index(
     "urls_known",
     urls.c.site_id,
     urls.c.priority,
     urls.c.due_at,
     urls.c.key,
-    sqlite_where=urls.c.state == KNOWN,
-    postgresql_where=urls.c.state == KNOWN,
+    where=urls.c.state == KNOWN,
 )
 # What is out of scope has no due_at and costs no index entry.
-Index(
+_partial_index(
     "urls_rest",
     urls.c.site_id,
     urls.c.state,
     urls.c.due_at,
     urls.c.key,
-    sqlite_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
-    postgresql_where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
+    where=(urls.c.state != KNOWN) & urls.c.due_at.is_not(None),
 )
 
 documents = Table(
