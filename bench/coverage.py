@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from html.parser import HTMLParser
+from multiprocessing import get_context
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -141,7 +142,8 @@ def walk(root: Path, start: str) -> Reachable:
     seen: set[str] = set()
     reached: set[str] = set()
     frontier = _arrive(root, {"/" + start.lstrip("/")}, seen, reached)
-    with ProcessPoolExecutor() as processes:
+    # A fork of this process could copy locks that another thread holds.
+    with ProcessPoolExecutor(mp_context=get_context("forkserver")) as processes:
         while frontier:
             linked = set().union(*processes.map(partial(_next, root), frontier, chunksize=16))
             frontier = _arrive(root, linked, seen, reached)

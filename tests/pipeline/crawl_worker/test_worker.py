@@ -70,6 +70,19 @@ def test_one_connection_keeps_the_delay_from_end_to_start() -> None:
     assert world.most_at_once == 1
 
 
+@pytest.mark.parametrize(("duration", "most_at_once"), [(0.1, 1), (0.5, 2), (1.0, 3), (5.0, 3)])
+def test_several_connections_keep_the_delay_from_start_to_start(duration: float, most_at_once: int) -> None:
+    """Between any two requests, however long their answers take; these may overlap."""
+    delay = 0.3
+    world = World({"/": page(*map(str, range(14)))}, WorkConf(HostDelay=delay, HostConnections=3, DelayFactor=0.0))
+    world.duration = duration
+    world.visit("/")
+    starts = [at for at, _ in world.asked]
+    assert len(starts) == 16  # robots.txt, the start page, and those that it links to
+    assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= delay - 1e-9
+    assert world.most_at_once == most_at_once
+
+
 def test_many_connections_drain_the_local_queue_together() -> None:
     world = World({"/": page(*map(str, range(20)))}, WorkConf(HostDelay=0.0, HostConnections=8))
     world.visit("/")
