@@ -64,9 +64,9 @@ format: $(DEVELOPS)
 
 docs: $(DEVELOPS)
 	$(PY) -m parcahyd.cli.life_cycle_page > docs/life-of-a-url.md
-	$(PY) -m parcahyd.config.explaining docs > docs/settings.md
-	$(PY) -m parcahyd.config.explaining conf Map > conf/MapConf.toml
-	$(PY) -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
+	$(PY) -m parcahyd.config docs > docs/settings.md
+	$(PY) -m parcahyd.config conf Map > conf/MapConf.toml
+	$(PY) -m parcahyd.config conf Work > conf/WorkConf.toml
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/html/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,7 +1,6 @@
 """Describes the settings: for messages, as commented conf files and as docs/settings.md. All of it follows from `schema.py`.
 
-`python -m parcahyd.config.explaining` with `conf Map`, `conf Work` or `docs` prints conf/MapConf.toml, conf/WorkConf.toml
-or docs/settings.md.
+`python -m parcahyd.config` prints them.
 """
 
 from __future__ import annotations
@@ -239,7 +238,7 @@ def main(arguments: Sequence[str]) -> int:
         case ["docs"]:
             sys.stdout.write(render_docs())
         case _:
-            sys.stderr.write("usage: python -m parcahyd.config.explaining conf Map | conf Work | docs\n")
+            sys.stderr.write("usage: python -m parcahyd.config conf Map | conf Work | docs\n")
             return 2
     return 0
 
@@ -362,9 +361,9 @@ _DOCS_OPENING = """\
 
 This page and the files in `conf/` follow from `parcahyd/config/schema.py`, and a test compares them. After a change there:
 
-    python -m parcahyd.config.explaining conf Map > conf/MapConf.toml
-    python -m parcahyd.config.explaining conf Work > conf/WorkConf.toml
-    python -m parcahyd.config.explaining docs > docs/settings.md
+    python -m parcahyd.config conf Map > conf/MapConf.toml
+    python -m parcahyd.config conf Work > conf/WorkConf.toml
+    python -m parcahyd.config docs > docs/settings.md
 
 ## Where a value comes from
 
@@ -410,7 +409,3 @@ written as in its URL (`xn--...`). What a rule leaves out is as the general sett
 - Cookies live as long as the worker process; each registrable domain has its own, and no cookie is valid for a public suffix.
 - A downloader that cannot do what a rule asks for refuses the request and says so: `requests` knows neither proxies nor digest.
 """
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -37,14 +37,12 @@ STRUCTS = {"Map": MapConf, "Work": WorkConf}
 @pytest.mark.parametrize("which", CONFS)
 def test_the_shipped_conf_file_is_the_rendered_one(which: Conf) -> None:
     assert (ROOT / "conf" / f"{which}Conf.toml").read_text() == render_conf(which), (
-        f"python -m parcahyd.config.explaining conf {which} > conf/{which}Conf.toml"
+        f"python -m parcahyd.config conf {which} > conf/{which}Conf.toml"
     )
 
 
 def test_the_page_of_settings_is_the_rendered_one() -> None:
-    assert (ROOT / "docs" / "settings.md").read_text() == render_docs(), (
-        "python -m parcahyd.config.explaining docs > docs/settings.md"
-    )
+    assert (ROOT / "docs" / "settings.md").read_text() == render_docs(), "python -m parcahyd.config docs > docs/settings.md"
 
 
 @pytest.mark.parametrize("which", CONFS)
@@ -134,7 +132,7 @@ def test_the_module_says_how_it_is_used(arguments: list[str], capsys: pytest.Cap
 
 
 def test_the_module_runs() -> None:
-    command = [sys.executable, "-m", "parcahyd.config.explaining", "conf", "Map"]
+    command = [sys.executable, "-m", "parcahyd.config", "conf", "Map"]
     assert subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout == render_conf("Map")
 
 
