@@ -18,7 +18,8 @@ _QUERY = "{query}"
 INDEX = "index.html"
 """The document that a path ending in `/` stands for, by default."""
 
-_LITERAL = r"[^\x00-\x20\x7f-\U0010ffff{}?#\\]"
+_LITERAL = r"[!\"$->@-\[\]-z|~]"
+"""A printable ASCII character but for a blank, `{`, `}`, `?`, `#` and the backslash."""
 _TEMPLATE = re.compile(
     rf"(?:/{_LITERAL}*+)?+\{{(?:stem|path)\}}(?:{_LITERAL}|\{{query\}})*+(?:\?(?:{_LITERAL}|\{{query\}})*+)?+"
 )

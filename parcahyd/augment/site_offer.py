@@ -42,8 +42,9 @@ _LONGEST = 4096
 _MAX_TEXT = 500 * 1024
 
 _LINE = re.compile(rb"^[\t ]*+(?:#[\t ]*+)?+(?i:augment)[\t ]*+:[\t ]*+([^\r\n]*+)", re.MULTILINE)
-_PATH = re.compile(r"/[^\x00-\x20\x7f-\U0010ffff?#\\;]*+")
-_INDEX = re.compile(r"[^\x00-\x20\x7f-\U0010ffff/?#\\;%]++")
+# Printable ASCII characters but for a blank and those with a meaning of their own.
+_PATH = re.compile(r"/[!\"$-:<->@-\[\]-~]*+")
+_INDEX = re.compile(r"[!\"$&-.0-:<->@-\[\]-~]++")
 _DEFAULTS = {"tol": f"{STEM}.TOL", "tvi": f"{STEM}.TVI"}
 
 
