@@ -260,7 +260,8 @@ def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
     """The headers of the last answer among a transfer's header lines, without the trailers that may follow its body.
 
     None where they are not complete. Interim answers (RFC 9110, section 15.2) come first, each with its own status line and
-    blank line. A folded header continues in lines that begin with a blank.
+    blank line. A folded header continues in lines that begin with a blank. A line without a name before its colon is dropped:
+    nothing could ask for it, and it says nothing about the document.
     """
     headers: list[tuple[str, str]] = []
     block_over = True
@@ -276,7 +277,8 @@ def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
             headers[-1] = (name, f"{value} {line.decode('latin-1').strip()}")
         else:
             name, _, value = line.decode("latin-1").partition(":")
-            headers.append((name, value.strip()))
+            if name.strip():
+                headers.append((name, value.strip()))
     return headers if block_over else None
 
 

@@ -24,6 +24,7 @@ def test_every_kind_of_answer(server: SiteServer, crawl_on: CrawlFactory, databa
         # A path is UTF-8 whatever the page's encoding is (WHATWG URL, section 4.4).
         "/stra%C3%9Fe": html("Reached from a Latin-1 page"),
         "/empty": Answer(b""),
+        "/nameless-header": Answer(_long("A header line without a name"), headers=(("", "x"),)),
         "/image": Answer(bytes(range(256)) * 40, media_type="image/png"),
         "/no-type": Answer(b"\x00\x01\x02", media_type=""),
         "/copy1": copy,

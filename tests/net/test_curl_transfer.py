@@ -50,6 +50,11 @@ def test_folded_lines_and_bytes_beyond_ascii() -> None:
     assert final_headers(lines) == [("X", "one two\xe9")]
 
 
+@pytest.mark.parametrize("line", [b": x\r\n", b":\r\n", b" : x\r\n", b"\t\r\n"])
+def test_a_line_without_a_name_is_dropped(line: bytes) -> None:
+    assert final_headers([b"HTTP/1.1 200 OK\r\n", line, b"X: 1\r\n", b"\r\n"]) == [("X", "1")]
+
+
 def test_no_lines_no_headers() -> None:
     assert final_headers([]) == []
 

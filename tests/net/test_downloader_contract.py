@@ -111,6 +111,13 @@ def test_other_statuses_are_answers(bench: DownloaderHarness, web: WebServer, st
     assert (result.failure, result.status, result.header("etag")) == (None, status, '"1"')
 
 
+def test_a_header_line_without_a_name_is_no_header(bench: DownloaderHarness, web: WebServer) -> None:
+    web.pages["/"] = lambda exchange: exchange.raw(b"HTTP/1.1 200 OK\r\nX: 1\r\n: x\r\nContent-Length: 2\r\n\r\nok")
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.failure, result.status, result.body) == (None, 200, b"ok")
+    assert [*result.headers] == [("X", "1"), ("Content-Length", "2")]
+
+
 def test_gzip_is_undone(bench: DownloaderHarness, web: WebServer) -> None:
     web.page("/", gzip.compress(b"text " * 1000), 200, (("Content-Encoding", "gzip"),))
     assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).body == b"text " * 1000

@@ -198,7 +198,7 @@ class DocumentReader:
 
         `user_agent` is the one that is sent to its host: directives may be for one robot only.
         """
-        read = [(name.lower(), value) for name, value in headers if name[0] in _INITIALS and name.lower() in _HEADERS_READ]
+        read = [(name.lower(), value) for name, value in headers if name[:1] in _INITIALS and name.lower() in _HEADERS_READ]
         if not read and (links is None or not links.robots):
             return NO_DIRECTIVES  # Nearly every page; combining flags would take microseconds.
         asked, token = NO_DIRECTIVES, product_token(user_agent)

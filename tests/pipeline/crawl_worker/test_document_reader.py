@@ -77,6 +77,7 @@ def test_only_links_that_the_version_before_did_not_have_are_newer(base_before: 
         ((), NO_DIRECTIVES),
         ((("X-Robots-Tag", "noindex"),), Directive.NOINDEX),
         ((("x-robots-tag", "other: noindex"),), NO_DIRECTIVES),
+        ((("", "noindex"), ("X-Robots-Tag", "noindex")), Directive.NOINDEX),
         ((("Xylophone", "noindex"), ("Link", "</n>; rel=next")), NO_DIRECTIVES),
     ],
 )
