@@ -31,3 +31,24 @@ def test_every_real_file_is_read() -> None:
             sites_with_rules += 1
             assert robots.line_for(url).startswith("Disallow: "), name
     assert 100 < sites_with_rules < len(files)
+
+
+FOLDER = Path(__file__).parent / "robots_real"
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "line"),
+    [
+        ("www.dice.com", "/register?CMPID=1", "Allow: /register (line 30)"),
+        ("www.dice.com", "/jobs?CMPID=1", "Disallow: *?CMPID* (line 27)"),
+        ("gallica.bnf.fr", "/texteBrut?mode=1", "Disallow: /texteBrut (line 11)"),
+        ("www.icontact.com", "/img/icons?xver=1", "Disallow: /img/icons (line 9)"),
+        ("www.icontact.com", "/x?ver=1", "Allow: /*?*ver=* (line 19)"),
+        ("www.myfonts.com", "/search/tag?undock", "Allow: /search/tag (line 40)"),
+        ("adventure.howstuffworks.com", "/hsw.php?page", "Disallow: /hsw.php (line 10)"),
+    ],
+)
+def test_of_real_rules_the_longest_as_written_decides(host: str, path: str, line: str) -> None:
+    robots = Robots.parse((FOLDER / f"{host}.txt").read_bytes(), "parcahyd/1.0")
+    assert robots.line_for(f"https://{host}{path}") == line
+    assert robots.allows(f"https://{host}{path}") == line.startswith("Allow")

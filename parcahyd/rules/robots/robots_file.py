@@ -1,14 +1,13 @@
 """robots.txt by RFC 9309: which rules are ours, and what they say about a URL.
 
-protego matches the paths: wildcards, escapes, the longest rule wins. The lines are sorted into groups here, because protego
-gives every rule to every agent of its group, which lets half a megabyte of agents and rules cost gigabytes. What is left of the
-largest file is then small, a file without a rule for us costs nothing per URL, and grouping follows the RFC to the letter:
+`rule_matcher` finds the rule that decides about a path. Here the lines are sorted into groups, and only the rules that are ours
+are kept. So a file costs what its bytes cost, however many agents and rules it names:
 
 - a group is ours if its agent is our product token, all of it, in any case; several such groups are one (section 2.2.1);
 - if there is none, the groups for `*` are ours; a rule before the first agent does not count;
 - no other record parts a group (section 2.2.4), so agents around a Sitemap or Crawl-delay line belong together.
 
-The usual slips of authors are understood as protego and the big engines do: a missing colon, a misspelt Disallow.
+The usual slips of authors are understood as the big engines do: a missing colon, a misspelt Disallow.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from __future__ import annotations
 import re
 
 import msgspec
-from protego import Protego
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.rules.politeness.backoff import LONGEST_WAIT, spread
+from parcahyd.rules.robots.rule_matcher import Rule, RuleMatcher
 
 __all__ = [
     "ALLOW_ALL",
@@ -47,7 +46,6 @@ _AGENT, _DISALLOW, _ALLOW, _DELAY, _SITEMAP, _VALUE = range(1, 7)
 _TOKEN = re.compile("[A-Za-z_-]+")
 _COMPATIBLE = re.compile(r"Mozilla/[0-9.]+ \(compatible; *([A-Za-z_-]+)")
 _LONGEST_DELAY = 10.0**9
-_STABLE = re.compile(r"/[A-Za-z0-9_.~/=-]*+")  # what protego compares as it stands
 
 
 def product_token(user_agent: str) -> str:
@@ -61,32 +59,21 @@ def product_token(user_agent: str) -> str:
     return token[0] if token else ""
 
 
-class _Rule(msgspec.Struct, frozen=True):
-    allow: bool
-    path: str
-    place: str
-
-    @property
-    def record(self) -> str:
-        return f"{'Allow' if self.allow else 'Disallow'}: {self.path}"
-
-
 class Robots:
     """The rules of a site's robots.txt for one user agent."""
 
-    __slots__ = ("_matcher", "_prefixes", "_rules", "crawl_delay", "sitemaps")
+    __slots__ = ("_matcher", "crawl_delay", "rules", "sitemaps")
 
-    def __init__(self, rules: tuple[_Rule, ...], crawl_delay: float | None, sitemaps: tuple[str, ...]) -> None:
+    def __init__(self, rules: tuple[Rule, ...], crawl_delay: float | None, sitemaps: tuple[str, ...]) -> None:
         if sum([rule.path.count("*") for rule in rules]) > MAX_WILDCARDS:
-            rules = (_Rule(False, "/", "more wildcards than are read"),)
-        forbidden = [rule.path for rule in rules if rule.path and not rule.allow]
+            rules = (Rule(False, "/", "more wildcards than are read"),)
         self.crawl_delay = crawl_delay
         """Seconds between two requests, where our group asks for it."""
         self.sitemaps = sitemaps
         """As they stand in the file; they count for every agent."""
-        self._rules = rules
-        self._matcher = _matcher(rules) if forbidden else None
-        self._prefixes = _necessary_prefixes(forbidden)
+        self.rules = rules
+        """Those that count for us."""
+        self._matcher = RuleMatcher(rules)
 
     @classmethod
     def parse(cls, text: bytes, user_agent: str) -> Robots:
@@ -95,50 +82,30 @@ class Robots:
 
     def allows(self, url: str) -> bool:
         """Whether the absolute, canonical URL may be requested; /robots.txt itself always may."""
-        if self._matcher is None:
-            return True
-        if self._prefixes and "%" not in url and not url.startswith(self._prefixes, url.find("/", url.find("://") + 3)):
-            return True
-        return bool(self._matcher.can_fetch(url, "*"))
+        rule = self._matcher.deciding(_path_of(url))
+        return rule is None or rule.allow or _path_of(url) == "/robots.txt"
 
     def line_for(self, url: str) -> str:
-        """The rule that decides about the URL, for people: `Disallow: /private (line 3)`; empty where none does.
+        """The rule that decides about the URL, for people: `Disallow: /private (line 3)`; empty where none does."""
+        rule = self._matcher.deciding(_path_of(url))
+        return "" if rule is None or rule.allow != self.allows(url) else f"{rule.record} ({rule.place})"
 
-        It tries rule after rule and is no part of crawling.
-        """
-        verdict = self.allows(url)
-        deciding = [rule for rule in self._rules if rule.path and rule.allow == verdict and _applies(rule, url)]
-        longest = max(deciding, key=lambda rule: len(rule.path), default=None)
-        return f"{longest.record} ({longest.place})" if longest else ""
+
+def _path_of(url: str) -> str:
+    """The path and the query of an absolute URL."""
+    start = url.find("/", url.find("://") + 3)
+    return url[start:] if start >= 0 else "/"
 
 
 def _decoded(text: bytes) -> str:
     """ASCII lines ended by LF. Other bytes become escapes: a path means its bytes whatever its encoding, and only CR and LF
-    end a line, although Python and protego know more characters that do."""
+    end a line, although Python knows more characters that do."""
     if len(text) > MAX_ROBOTS:
         cut = max(text.rfind(b"\n", 0, MAX_ROBOTS + 1), text.rfind(b"\r", 0, MAX_ROBOTS + 1))
         text = text[: max(cut, 0)]
     text = _BYTE_ORDER_MARK.sub(b"", text, count=1) if text[:1] == b"\xef" else text
     text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return _NO_TEXT.sub(lambda byte: b"%%%02X" % byte[0][0], text).decode("ascii")
-
-
-def _matcher(rules: tuple[_Rule, ...]) -> Protego:
-    return Protego.parse("User-agent: *\n" + "\n".join([rule.record for rule in rules]))
-
-
-def _necessary_prefixes(forbidden: list[str]) -> tuple[str, ...]:
-    """The prefixes, one of which every forbidden path has; empty where that excludes no path.
-
-    It saves asking protego about most URLs of most sites. A path that holds an escape is outside its reach.
-    """
-    prefixes = {found[0] if (found := _STABLE.match(path)) else "" for path in forbidden}
-    return () if prefixes & {"", "/"} else tuple(prefixes)
-
-
-def _applies(rule: _Rule, url: str) -> bool:
-    """Asked with the opposite verdict, because protego says only whether something is forbidden."""
-    return not _matcher((_Rule(False, rule.path, ""),)).can_fetch(url, "*")
 
 
 class _Group:
@@ -149,7 +116,7 @@ class _Group:
     def __init__(self) -> None:
         self.exists = False
         self.delay: float | None = None
-        self.rules: dict[tuple[bool, str], _Rule] = {}
+        self.rules: dict[tuple[bool, str], Rule] = {}
 
 
 class _Reader:
@@ -181,7 +148,7 @@ class _Reader:
             else:
                 agents_end = True
                 for group in current:
-                    group.rules.setdefault((kind == _ALLOW, value), _Rule(kind == _ALLOW, value, f"line {line + 1}"))
+                    group.rules.setdefault((kind == _ALLOW, value), Rule(kind == _ALLOW, value, f"line {line + 1}"))
         group = self._ours if self._ours.exists else self._everybodys
         self._sitemaps.pop("", None)
         return Robots(tuple(group.rules.values()), group.delay, tuple(self._sitemaps))
