@@ -1,8 +1,9 @@
 """The robots.txt of each site, and the rows of `errands`: robots.txt files that are fetched from another site.
 
 A robots.txt may redirect to another site. The asking site then waits, at most ten minutes, and the other site falls due.
-Further redirects are followed; after five the file counts as absent (RFC 9309, section 2.3.1.2). A fetch that fails is tried
-again later, after longer each time.
+Further redirects are followed; after five the file counts as absent (RFC 9309, section 2.3.1.2). So it does where it redirects
+to a file that is not called robots.txt: no site may send us to any URL of another one. A site's own robots.txt may redirect to
+any path of that site. A fetch that fails is tried again later, after longer each time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from sqlalchemy import bindparam, case, delete, insert, select, update
 
 from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteRecord
-from parcahyd.rules.robots.robots_file import redirect_again_at, stale_robots
+from parcahyd.rules.robots.robots_file import is_robots_path, redirect_again_at, stale_robots
 from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.expressions import ZERO, numbers, plain, same, updating
 from parcahyd.storage.run_state import RunState
@@ -85,7 +86,8 @@ class RobotsRows:
             if not under_way or under_way[0][:2] != (record.site, record.path):
                 continue
             if record.redirect:
-                self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now)
+                owner = record.site if record.path == "/robots.txt" else None
+                self._ask(record.asker, record.redirect, max(under_way[0][2] + 1, record.hops), now, owner)
             elif record.robots.status in _UNREAD:
                 self._fail(record.asker, record.robots)
             else:
@@ -115,7 +117,8 @@ class RobotsRows:
         until = 0.0 if fact.status is RobotsStatus.STALE else redirect_again_at(fact, asker, self._state.work)
         self._keep(asker, fact, until)
 
-    def _ask(self, asker: int, url: str, hops: int, now: float) -> None:
+    def _ask(self, asker: int, url: str, hops: int, now: float, owner: int | None = None) -> None:
+        """Waits for the file at `url`; `owner` is the site whose own robots.txt redirects there, if it is not the asker."""
         target = canonical(url)
         if hops > _HOPS:
             expires = now + self._state.work.RobotsTtl
@@ -126,6 +129,10 @@ class RobotsRows:
             self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
             return
         parts = split(target)
+        if not is_robots_path(parts[3]) and (owner is None or self._sites.find([parts[:3]])[parts[:3]][0] != owner):
+            detail = f"robots.txt redirects to {plain(target, 200)}, which is not called robots.txt"
+            self._answer(asker, RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._state.work.RobotsTtl, detail))
+            return
         site, _ = self._sites.find([parts[:3]])[parts[:3]]
         waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + ANSWER_TIMEOUT, f"robots.txt redirects to {target}")
         self._keep(asker, waiting, until=now + ANSWER_TIMEOUT)

@@ -87,26 +87,50 @@ def test_every_answer_that_robots_txt_can_get(server: SiteServer, crawl: CrawlFa
 def test_a_robots_txt_that_lies_on_another_site(server: SiteServer, crawl: CrawlFactory) -> None:
     """It is fetched by the worker that owns the other address, and obeyed before the first page is requested."""
     rules = server.listen()
-    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
-    server.site().pages["/shared-rules"] = robots(_PRIVATE)
+    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared/robots.txt"))}).values()
+    server.site().pages["/shared/robots.txt"] = robots(_PRIVATE)
     running = crawl()
     running.run(site.url())
     assert running.stored() == {site.url(), site.url("/private/open"), site.url("/only-us")}
     assert running.states()[site.url("/private/page")] == ("refused", "robots")
     targets = [entry.target for entry in server.log if entry.target != "/robots.txt"]
-    assert targets[0] == "/shared-rules"
+    assert targets[0] == "/shared/robots.txt"
     assert "/private/page" not in targets
+
+
+def test_no_robots_txt_sends_us_to_a_url_of_another_site(server: SiteServer, crawl: CrawlFactory) -> None:
+    """The victim's own robots.txt forbids these URLs, and it would not be asked. Its robots.txt may be."""
+    names = [f"hostile {number}" for number in range(6)]
+    victim = server.listen()
+    deletes = {name: redirect(victim.url(f"/private/delete?id={number}")) for number, name in enumerate(names)}
+    lures = {f"lure {number}": redirect(victim.url("/robots.txt")) for number in range(6)}
+    sites = _by_port(server, {**deletes, **lures})
+    root = server.site().pages["/robots.txt"]
+    assert callable(root)
+
+    def robots_txt(request: Request) -> Answer:
+        return robots("User-agent: *\nDisallow: /private\n") if request.host == victim.authority else root(request)
+
+    server.site().pages["/robots.txt"] = robots_txt
+    running = crawl({"Work.AddressDelay": 0})
+    running.run(*(site.url() for site in sites.values()))
+    asked = [entry.target for entry in server.log if entry.host == victim.authority]
+    assert set(asked) == {"/robots.txt"}
+    assert all(site.url("/private/page") in running.stored() for name, site in sites.items() if name in deletes)
+    assert not any(site.url("/private/page") in running.stored() for name, site in sites.items() if name in lures)
+    assert "which is not called robots.txt" in running.explain(sites[names[0]].url())
+    running.verify()
 
 
 def test_a_robots_txt_that_cannot_be_read_on_another_site_is_not_asked_for_again_at_once(
     server: SiteServer, crawl: CrawlFactory
 ) -> None:
     rules = server.listen()
-    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared-rules"))}).values()
-    server.site().pages["/shared-rules"] = Answer(status=500)
+    (site,) = _by_port(server, {"elsewhere": redirect(rules.url("/shared/robots.txt"))}).values()
+    server.site().pages["/shared/robots.txt"] = Answer(status=500)
     running = crawl()
     running.run(site.url())
-    assert sorted(entry.target for entry in server.log) == ["/robots.txt", "/shared-rules"]
+    assert sorted(entry.target for entry in server.log) == ["/robots.txt", "/shared/robots.txt"]
     assert [(spared["site"], spared["reason"]) for spared in running.status()["spared"]] == [
         (site.url().rstrip("/"), "robots-error")
     ]

@@ -166,6 +166,32 @@ def test_a_redirected_robots_txt_may_lead_back_to_the_site_that_asked(desk: Desk
     assert [due.path for due in desk.visit().urls] == ["/"]
 
 
+@pytest.mark.parametrize("path", ["/private/delete?id=1", "/", "/x.txt", "/delete.php/robots.txt?id=1", "/xrobots.txt"])
+def test_a_redirect_to_a_file_that_is_not_called_robots_txt_counts_as_none(desk: Desk, path: str) -> None:
+    asker = ask(desk, f"https://victim.example{path}")
+    pair = desk.visit()
+    assert pair.site == asker.site
+    assert pair.robots is not None
+    assert (pair.robots.status, pair.robots.text) == (RobotsStatus.ABSENT, b"")
+    assert "victim.example" not in {row["host"] for row in desk.rows(sites)}
+
+
+def test_a_sites_own_robots_txt_may_redirect_to_any_path_of_that_site(desk: Desk) -> None:
+    asker = ask(desk)
+    answer(desk, desk.visit(), redirect="https://static.example/rules?all")
+    there = desk.visit()
+    assert [one.path for one in there.robots_redirects] == ["/rules?all"]
+    answer(desk, there, redirect="https://static.example/delete?id=1")
+    assert desk.visit().site == asker.site
+
+
+def test_a_robots_txt_of_another_site_redirects_to_no_other_url_of_a_third_one(desk: Desk) -> None:
+    asker = ask(desk)
+    answer(desk, desk.visit(), redirect="https://victim.example/delete?id=1")
+    pair = desk.visit()
+    assert (pair.site, pair.robots is not None and pair.robots.status) == (asker.site, RobotsStatus.ABSENT)
+
+
 @pytest.mark.parametrize("url", ["http://", "about:blank"])
 def test_a_redirect_to_nowhere_is_unreachable(desk: Desk, url: str) -> None:
     ask(desk, url)

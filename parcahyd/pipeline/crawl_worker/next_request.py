@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from parcahyd.core.records import DueUrl, SiteLease
+from parcahyd.core.records import DueUrl, RobotsRedirect, SiteLease
 from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.augmented.site import Site
 from parcahyd.pipeline.crawl_worker.known_urls import Room
@@ -56,7 +56,7 @@ class NextRequest:
         self._writer = writer
         self._schedule = schedule
         self._in_order = in_order
-        self._robots_redirects = deque(lease.robots_redirects)
+        self._robots_redirects = deque(_by_path(lease.robots_redirects))
         # Requested before the next page: tables that documents wait for, and documents that could not be made of tables.
         self._urgent: deque[PlannedRequest] = deque()
         self._after_table: DueUrl | None = None
@@ -142,8 +142,8 @@ class NextRequest:
 
     def _next(self, now: float) -> PlannedRequest | None:
         if self._robots_redirects:
-            redirect = self._robots_redirects.popleft()
-            return PlannedRequest(RequestKind.ROBOTS_REDIRECT, redirect.path, robots_redirect=redirect, hops=redirect.hops)
+            redirects = self._robots_redirects.popleft()
+            return PlannedRequest(RequestKind.ROBOTS_REDIRECT, redirects[0].path, robots_redirects=redirects)
         if self._urgent:
             return self._urgent.popleft()
         if self.pages_left <= 0:
@@ -177,3 +177,11 @@ class NextRequest:
                     self._after_table = item
                 return table
         return None
+
+
+def _by_path(redirects: tuple[RobotsRedirect, ...]) -> list[tuple[RobotsRedirect, ...]]:
+    """One file is requested once, however many sites redirect to it."""
+    found: dict[str, tuple[RobotsRedirect, ...]] = {}
+    for redirect in redirects:
+        found[redirect.path] = (*found.get(redirect.path, ()), redirect)
+    return list(found.values())

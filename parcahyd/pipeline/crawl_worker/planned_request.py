@@ -41,7 +41,7 @@ class PlannedRequest:
     """One request of a visit."""
 
     __slots__ = (
-        *("hops", "is_counted", "is_unconditional", "item", "kind", "max_bytes", "path", "robots_redirect", "seconds"),
+        *("hops", "is_counted", "is_unconditional", "item", "kind", "max_bytes", "path", "robots_redirects", "seconds"),
         *("started_at", "table", "validators"),
     )
 
@@ -50,7 +50,7 @@ class PlannedRequest:
         kind: RequestKind,
         path: str,
         item: DueUrl | None = None,
-        robots_redirect: RobotsRedirect | None = None,
+        robots_redirects: tuple[RobotsRedirect, ...] = (),
         hops: int = 0,
         table: TableRequest | None = None,
         max_bytes: int = MAX_ROBOTS,
@@ -59,7 +59,8 @@ class PlannedRequest:
         self.kind = kind
         self.path = path
         self.item = item
-        self.robots_redirect = robots_redirect
+        self.robots_redirects = robots_redirects
+        """All that lead to this path."""
         self.hops = hops
         self.table = table
         self.max_bytes = max_bytes

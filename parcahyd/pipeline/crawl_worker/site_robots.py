@@ -95,10 +95,10 @@ class SiteRobots:
 
     def redirect_answered(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:
         """Handle the answer to a request that was made because the robots.txt of another site redirects there."""
-        redirect = request.robots_redirect
-        assert redirect is not None  # noqa: S101 - every request of this kind has one
         fact, target = _read_robots(result, failed, self._lease.origin + request.path, now, self._work.RobotsTtl)
-        self._writer.robots_redirect(redirect, self._with_delay(fact), target)
+        fact = self._with_delay(fact)
+        for redirect in request.robots_redirects:
+            self._writer.robots_redirect(redirect, fact, target)
 
     def _obey(self, fact: RobotsFact) -> None:
         """Set `rules`, if the file is there or known to be absent."""

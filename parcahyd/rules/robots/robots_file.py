@@ -26,6 +26,7 @@ __all__ = [
     "MAX_ROBOTS",
     "MAX_WILDCARDS",
     "Robots",
+    "is_robots_path",
     "product_token",
     "redirect_again_at",
     "stale_robots",
@@ -57,6 +58,15 @@ def product_token(user_agent: str) -> str:
         return found[1]
     token = _TOKEN.match(user_agent)
     return token[0] if token else ""
+
+
+def is_robots_path(path: str) -> bool:
+    """Whether a path with its query names a file that is called robots.txt.
+
+    The robots.txt of one site may redirect to another site only to such a path. Otherwise any site could send us to any URL
+    of any other site, whose own robots.txt nobody would have asked.
+    """
+    return path.endswith("/robots.txt") and "?" not in path
 
 
 class Robots:

@@ -110,6 +110,18 @@ def test_a_robots_redirect_is_requested_first_and_needs_no_robots() -> None:
     assert [(answer.asker, answer.robots.status) for answer in answers] == [(99, RobotsStatus.FOUND)]
 
 
+def test_one_file_is_requested_once_for_all_sites_that_redirect_to_it() -> None:
+    world = World(
+        {"/robots.txt": DownloadResult(200, (), b"User-agent: *\nDisallow: /x\n"), "/a/robots.txt": DownloadResult(404)}
+    )
+    paths = ["/robots.txt", "/a/robots.txt", "/robots.txt", "/robots.txt"]
+    world.visit(robots_redirects=tuple(RobotsRedirect(number, path, 1) for number, path in enumerate(paths)))
+    assert world.paths() == ["/robots.txt", "/a/robots.txt"]
+    answers = {record.asker: (record.path, record.robots.status) for record in world.of(RobotsRedirectRecord)}
+    found, absent = ("/robots.txt", RobotsStatus.FOUND), ("/a/robots.txt", RobotsStatus.ABSENT)
+    assert answers == {0: found, 1: absent, 2: found, 3: found}
+
+
 def test_a_robots_redirect_to_a_scheme_without_a_downloader_is_answered() -> None:
     """Without an answer it would be leased again and again, until the other site gives up."""
     world = World({})
