@@ -116,6 +116,8 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     """The object GENERAL itself for general requests: downloaders compare by identity."""
     cut: bool = False
     """A body that grows beyond `max_bytes` is returned up to there, instead of a failure."""
+    sent: Callable[[], None] | None = None
+    """Called on the loop once the request has left, by a downloader that has `tells_when_sent`: the delay counts from there."""
 
 
 class DownloadResult(msgspec.Struct, gc=False):
@@ -163,7 +165,8 @@ class Downloader(Protocol):
     """Fetches documents on the worker's event loop: `start` returns at once, `done` is called later on the same loop.
 
     `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFailure.CANCELLED. An attribute
-    `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none.
+    `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none. An attribute
+    `tells_when_sent` that is true says that it calls `DownloadRequest.sent`; without it, requests count as sent by `start`.
     """
 
     schemes: frozenset[str]

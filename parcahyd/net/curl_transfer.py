@@ -64,6 +64,8 @@ class Transfer:
         "done",
         "pace",
         "pool",
+        "sent",
+        "sent_now",
     )
 
     def __init__(self, conf: WorkConf, authorities: str) -> None:
@@ -72,6 +74,9 @@ class Transfer:
         self.pace: Pace | None = None
         self.pool: list[Transfer] = []
         """The list that it is in between two requests."""
+        self.sent: Callable[[], None] | None = None
+        self.sent_now: list[Callable[[], None]] = []
+        """The downloader calls these when libcurl returns: it must not be called from within."""
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
         self._size = 0
@@ -132,6 +137,7 @@ class Transfer:
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
         self.done = done
+        self.sent = request.sent
         self.pace = None
 
     def finish(self, number: int, text: str) -> DownloadResult:
@@ -163,6 +169,7 @@ class Transfer:
         self._too_large = False
         self._peer = ""
         self.done = _ignore
+        self.sent = None
 
     def received(self) -> int:
         """How many bytes have come so far, headers included, as they were on the wire."""
@@ -214,6 +221,8 @@ class Transfer:
             stop: int = pycurl.PREREQFUNC_ABORT
             return stop
         self._peer = self._address
+        if self.sent is not None:
+            self.sent_now.append(self.sent)
         go_on: int = pycurl.PREREQFUNC_OK
         return go_on
 

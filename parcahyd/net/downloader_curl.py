@@ -40,6 +40,7 @@ class CurlDownloader:
 
     schemes = frozenset({"http", "https", "ftp"})
     options = frozenset(RequestOptions.__struct_fields__)
+    tells_when_sent = True
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class CurlDownloader:
         # There are as many kinds as the user's rules make.
         self._idle_with: dict[RequestOptions, list[Transfer]] = {}
         self._jar = CookieJar()
+        self._sent_now: list[Callable[[], None]] = []
         self._stall_timeout = StallTimeout(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
         self._closed = False
         self._wake_soon = False
@@ -86,8 +88,9 @@ class CurlDownloader:
             return
         self._active[transfer.curl] = transfer
         if self._has_delays:
-            # The delay to the next request counts from now, so this one must not wait for the loop.
+            # The next request waits until this one has left, so this one must not wait for the loop.
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+            self._tell_sent()
         if self._stall_timer is None and self._stall_timeout.interval:
             self._stall_timer = self._loop.call_later(self._stall_timeout.interval, self._check_stalls)
 
@@ -123,6 +126,7 @@ class CurlDownloader:
         else:
             transfer = OptionedTransfer(self._conf, self._authorities, options, self._jar)
         transfer.pool = pool
+        transfer.sent_now = self._sent_now
         return transfer
 
     def _set_alarm(self, milliseconds: int) -> None:
@@ -166,8 +170,14 @@ class CurlDownloader:
         act = self._multi.socket_action
         for descriptor, events in ready:
             _, running = act(descriptor, events)
+        self._tell_sent()
         if running < len(self._active):
             self._collect()
+
+    def _tell_sent(self) -> None:
+        """Call `sent` of the requests that libcurl has written since it was called last."""
+        while self._sent_now:
+            self._sent_now.pop()()
 
     def _collect(self) -> None:
         """Take out every finished transfer before any `done` is called, because `done` may start others on the same handles."""

@@ -71,6 +71,7 @@ class GuardedDownloader:
     def __init__(self, name: str, downloader: Downloader, loop: asyncio.AbstractEventLoop) -> None:
         self.schemes = downloader.schemes
         self.options: frozenset[str] = getattr(downloader, "options", frozenset())
+        self.tells_when_sent: bool = getattr(downloader, "tells_when_sent", False)
         self._name = name
         self._downloader = downloader
         self._start = downloader.start

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import resource
+import select
+import socket
 from collections.abc import Iterator
 from functools import partial
 
@@ -14,7 +16,7 @@ import pytest
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserError
-from parcahyd.core.ports import DownloadFailure, DownloadResult, RequestOptions
+from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net import downloader_curl
 from parcahyd.net.curl_sockets import LoopSockets
 from parcahyd.net.curl_transfer import Transfer
@@ -254,3 +256,39 @@ def test_a_url_cannot_smuggle_ftp_commands(bench: DownloaderHarness, path: str) 
         result = bench.get(f"ftp://files.test:{ftp.port}{path}", "127.0.0.1", ftp.port)
         assert result.status != 200
         assert not any(command.startswith("DELE") for command in ftp.commands)
+
+
+def _told(request: DownloadRequest, events: list[str]) -> DownloadRequest:
+    return msgspec.structs.replace(request, sent=lambda: events.append("sent"))
+
+
+def test_it_tells_when_a_request_has_left(bench: DownloaderHarness, web: WebServer) -> None:
+    web.page("/", b"x")
+    events: list[str] = []
+    request = _told(request_to(f"http://pages.test:{web.port}/", web.address, web.port), events)
+    for _ in range(2):  # Over a new connection, and over a kept one.
+        events.clear()
+        bench.downloader.start(request, lambda result: events.append(f"status {result.status}"))
+        bench.run_until(lambda: len(events) == 2)
+        assert events == ["sent", "status 200"]
+    assert CurlDownloader.tells_when_sent
+
+
+def test_a_request_whose_connection_never_gets_ready_has_not_left(bench: DownloaderHarness) -> None:
+    """The listener takes the connection, and never answers the first words of TLS."""
+    events: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        request = _told(request_to(f"https://pages.test:{port}/", "127.0.0.1", port), events)
+        bench.downloader.start(request, lambda result: events.append(str(result.failure)))
+        connection, _ = listener.accept()
+        with connection:
+            bench.run_until(lambda: _has_bytes(connection))
+            assert events == []
+        bench.run_until(lambda: bool(events))
+    assert events != ["sent"]
+    assert len(events) == 1
+
+
+def _has_bytes(connection: socket.socket) -> bool:
+    return bool(select.select([connection], [], [], 0)[0])

@@ -2,6 +2,9 @@
 
 A waiting host has one entry in a heap of times, however many URLs it has. When its own rate limit permits a request, its visit
 waits for the address. So the next visit is found in logarithmic time of the number of waiting hosts.
+
+A request leaves later than it was decided on, when its connection is ready. Until then no other request to its host and its
+address is permitted, and their delays count from there: what matters is how far apart servers see the requests.
 """
 
 from __future__ import annotations
@@ -13,7 +16,11 @@ from typing import Generic, Protocol, TypeVar
 
 from parcahyd.rules.politeness.rate_limit import RateLimit
 
-__all__ = ["RequestScheduler"]
+__all__ = ["LONGEST_CONNECTING", "RequestScheduler"]
+
+LONGEST_CONNECTING = 4.0
+"""Seconds that other requests wait for one that is connecting: by then the second repetition of a lost packet has left. Whoever
+lets connections hang, at an address that others share, must not hold them up for longer."""
 
 
 class _Visit(Protocol):
@@ -33,10 +40,11 @@ VisitType = TypeVar("VisitType", bound=_Visit)
 class _WaitingLine(Generic[VisitType]):
     """The rate limit of a host or an address, how many visits are open there, and which of them wait."""
 
-    __slots__ = ("limit", "open", "queued", "waiting")
+    __slots__ = ("is_host", "limit", "open", "queued", "waiting")
 
-    def __init__(self, limit: RateLimit) -> None:
+    def __init__(self, limit: RateLimit, is_host: bool) -> None:
         self.limit = limit
+        self.is_host = is_host
         self.open = 0
         self.queued = False
         self.waiting: deque[VisitType] = deque()
@@ -46,17 +54,19 @@ class RequestScheduler(Generic[VisitType]):
     """Permits requests; each visit has at most one that waits.
 
     Call `open` for a visit's host and address, `enqueue` when the visit has a request, `next_ready` for the visit that may send
-    now, `finished` when the answer has arrived, and `close` at the end, which returns until when both must rest. A host has its
-    own delay and number of connections: of several visits to it, the longest delay and the smallest number count. Times are
-    monotonic.
+    now, `connecting` and `sent` before and after the request leaves, `finished` when the answer has arrived, and `close` at the
+    end, which returns until when both must rest. A host has its own delay and number of connections: of several visits to it,
+    the longest delay and the smallest number count. Times are monotonic.
     """
 
     def __init__(self, address_delay: float, address_connections: int) -> None:
         self._address_rule = address_delay, address_connections
         self._hosts: dict[str, _WaitingLine[VisitType]] = {}
         self._addresses: dict[str, _WaitingLine[VisitType]] = {}
-        self._heap: list[tuple[float, int, bool, _WaitingLine[VisitType]]] = []
+        self._heap: list[tuple[float, int, _WaitingLine[VisitType]]] = []
         self._sequence = 0
+        self._connecting: dict[object, tuple[float, list[_WaitingLine[VisitType]]]] = {}
+        """Requests that are not sent yet, the oldest first: how long others wait for each, and whose limits it keeps closed."""
 
     def open(self, visit: VisitType, host_not_before: float, address_not_before: float) -> None:
         for lines, name, rule, not_before in (
@@ -65,7 +75,7 @@ class RequestScheduler(Generic[VisitType]):
         ):
             line = lines.get(name)
             if line is None:
-                line = lines[name] = _WaitingLine(RateLimit(*rule))
+                line = lines[name] = _WaitingLine(RateLimit(*rule), lines is self._hosts)
             else:
                 line.limit.narrow(*rule)
             line.open += 1
@@ -75,50 +85,87 @@ class RequestScheduler(Generic[VisitType]):
         """The visit has one request ready. It must not be queued already."""
         line = self._hosts[visit.host]
         line.waiting.append(visit)
-        self._queue(line, is_host=True)
+        self._queue(line)
 
     def next_ready(self, now: float) -> VisitType | None:
         """The next visit that may send its request now, or None. Its host and address count the request as under way."""
+        if self._connecting:
+            self._release_late(now)
         heap = self._heap
         while heap and heap[0][0] <= now:
-            _, _, is_host, line = heappop(heap)
+            _, _, line = heappop(heap)
             line.queued = False
             if not line.waiting:
                 continue
             if line.limit.opens_at() > now:
-                self._queue(line, is_host)
+                self._queue(line)
                 continue
             visit = line.waiting.popleft()
-            if is_host:
+            if line.is_host:
                 # One visit of a host at a time waits for an address. The others wait while `queued` is set.
                 line.queued = True
                 address = self._addresses[visit.address]
                 address.waiting.append(visit)
-                self._queue(address, is_host=False)
+                self._queue(address)
                 continue
             host = self._hosts[visit.host]
             if host.limit.opens_at() > now:  # The host was held while its visit waited for the address.
                 host.waiting.appendleft(visit)
                 host.queued = False
-                self._queue(host, is_host=True)
-                self._queue(line, is_host=False)
+                self._queue(host)
+                self._queue(line)
                 continue
             line.limit.enter(now)
-            self._queue(line, is_host=False)
+            self._queue(line)
             host.limit.enter(now)
             host.queued = False
-            self._queue(host, is_host=True)
+            self._queue(host)
             return visit
         return None
 
-    def finished(self, visit: VisitType, now: float) -> None:
-        """The visit's request has ended."""
+    def connecting(self, request: object, visit: VisitType, now: float) -> bool:
+        """The request that `next_ready` permitted is started; returns whether `sent` must be called when it leaves."""
+        lines = [line for line in self._lines(visit) if line.limit.counts_from_sending]
+        for line in lines:
+            line.limit.connecting += 1
+        if lines:
+            self._connecting[request] = now + LONGEST_CONNECTING, lines
+        return bool(lines)
+
+    def sent(self, request: object, visit: VisitType, now: float) -> None:
+        """The request has left: delays count from now."""
+        self._release(request)
+        for line in self._lines(visit):
+            line.limit.sent(now)
+            self._queue(line)
+
+    def _lines(self, visit: VisitType) -> tuple[_WaitingLine[VisitType], _WaitingLine[VisitType]]:
+        return self._hosts[visit.host], self._addresses[visit.address]
+
+    def _release(self, request: object) -> None:
+        _, lines = self._connecting.pop(request, (0.0, ()))
+        for line in lines:
+            line.limit.connecting -= 1
+
+    def _release_late(self, now: float) -> None:
+        """Waits no longer for requests that have been connecting for too long."""
+        while self._connecting:
+            request, (until, lines) = next(iter(self._connecting.items()))
+            if until > now:
+                break
+            self._release(request)
+            for line in lines:
+                self._queue(line)
+
+    def finished(self, request: object, visit: VisitType, now: float) -> None:
+        """The visit's request has ended, sent or not."""
+        self._release(request)
         host = self._hosts[visit.host]
         host.limit.leave(now)
-        self._queue(host, is_host=True)
+        self._queue(host)
         address = self._addresses[visit.address]
         address.limit.leave(now)
-        self._queue(address, is_host=False)
+        self._queue(address)
 
     def hold(self, visit: VisitType, host_until: float, address_until: float) -> None:
         """No request goes to this visit's host, or to its address, before these times."""
@@ -140,7 +187,7 @@ class RequestScheduler(Generic[VisitType]):
         if visit in address.waiting:
             address.waiting.remove(visit)
             host.queued = False
-            self._queue(host, is_host=True)
+            self._queue(host)
 
     def close(self, visit: VisitType) -> tuple[float, float]:
         """The visit is over; returns until when its host and its address must rest."""
@@ -155,14 +202,15 @@ class RequestScheduler(Generic[VisitType]):
 
     def next_at(self) -> float:
         """When a visit may send next; infinity while none has a time yet."""
-        return self._heap[0][0] if self._heap else inf
+        late = next(iter(self._connecting.values()))[0] if self._connecting else inf
+        return min(self._heap[0][0], late) if self._heap else late
 
-    def _queue(self, line: _WaitingLine[VisitType], is_host: bool) -> None:
+    def _queue(self, line: _WaitingLine[VisitType]) -> None:
         if line.queued or not line.waiting:
             return
         at = line.limit.opens_at()
         if at == inf:
-            return  # finished() queues it again.
+            return  # sent() or finished() queues it again.
         line.queued = True
         self._sequence += 1
-        heappush(self._heap, (at, self._sequence, is_host, line))
+        heappush(self._heap, (at, self._sequence, line))

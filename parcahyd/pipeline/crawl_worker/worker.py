@@ -67,6 +67,7 @@ class CrawlWorker:
         self._work = work
         self._hosts = hosts
         self._downloader = downloader
+        self._tells_when_sent: bool = getattr(downloader, "tells_when_sent", False)
         self._clock = clock
         self._credit = credit
         self._send = emit
@@ -190,6 +191,8 @@ class CrawlWorker:
     def _start(self, visit: Visit) -> None:
         planned = visit.next_request.started()
         is_page = planned.kind is RequestKind.PAGE
+        planned.started_at = self._clock.monotonic()
+        sent = partial(self._sent, visit, planned) if self._scheduler.connecting(planned, visit, planned.started_at) else None
         settings = without_secrets(visit.settings) if planned.is_for_table else visit.settings
         request = DownloadRequest(
             url=visit.origin + planned.path,
@@ -199,12 +202,22 @@ class CrawlWorker:
             max_bytes=self._work.MaxBytes if is_page else planned.max_bytes,
             options=settings.options,
             cut=not is_page and planned.kind is not RequestKind.TVI,
+            sent=sent,
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
-        planned.started_at = self._clock.monotonic()
         self._downloader.start(request, partial(self._done, visit, planned))
+        if sent is not None and not self._tells_when_sent:
+            sent()
         self._enqueue_or_close(visit, self._clock.now())
+
+    def _sent(self, visit: Visit, request: PlannedRequest) -> None:
+        """The request has left; the next one to its host or address is decided about by `turn`, not inside the downloader."""
+        if visit.lease.visit not in self._visits:
+            return  # A plugin says so after the answer.
+        self._scheduler.sent(request, visit, self._clock.monotonic())
+        if (at := self._scheduler.next_at()) < inf:
+            self._wake(at)
 
     def _done(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
         self.on_the_wire -= 1
@@ -215,7 +228,7 @@ class CrawlWorker:
         delay = pace.delay
         if pace.follows:
             pace.answered(request.seconds)
-        self._scheduler.finished(visit, monotonic)
+        self._scheduler.finished(request, visit, monotonic)
         self._requests += 1
         self._received += len(result.body)
         is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)

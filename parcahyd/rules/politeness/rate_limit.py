@@ -14,27 +14,39 @@ __all__ = [
 class RateLimit:
     """Lets requests through one at a time or several at once, never closer together than its delay.
 
-    With one connection the delay runs from the end of one answer to the start of the next request; with more, from start
-    to start. Times come from the caller's monotonic clock.
+    With one connection the delay runs from the end of one answer to the start of the next request; with more, from the moment
+    when one request was sent to the start of the next. Times come from the caller's monotonic clock.
     """
 
-    __slots__ = ("connections", "delay", "next_at", "under_way")
+    __slots__ = ("connecting", "connections", "delay", "next_at", "under_way")
 
     def __init__(self, delay: float, connections: int, not_before: float = 0.0) -> None:
         self.delay = delay
         self.connections = connections
         self.next_at = not_before
         self.under_way = 0
+        self.connecting = 0
+        """Requests that have started, but have not been sent yet."""
 
     def opens_at(self) -> float:
-        """When the next request may start; infinity while as many as allowed are under way."""
-        return inf if self.under_way >= self.connections else self.next_at
+        """When the next request may start; infinity while as many as allowed are under way, or one is not sent yet."""
+        return inf if self.connecting or self.under_way >= self.connections else self.next_at
+
+    @property
+    def counts_from_sending(self) -> bool:
+        """Whether the time when a request is sent decides about the next one."""
+        return self.connections > 1 and self.delay > 0.0
 
     def enter(self, now: float) -> None:
         """Counts a request that starts. The caller has checked `opens_at`."""
         self.under_way += 1
         if self.connections > 1:
             self.next_at = now + self.delay
+
+    def sent(self, now: float) -> None:
+        """Counts the delay from now: a request was sent, after it had waited for its connection."""
+        if self.connections > 1:
+            self.next_at = max(self.next_at, now + self.delay)
 
     def leave(self, now: float) -> None:
         """Counts a request that has ended."""

@@ -8,7 +8,7 @@ from math import inf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
+from parcahyd.pipeline.crawl_worker.request_scheduler import LONGEST_CONNECTING, RequestScheduler
 
 
 class Visit:
@@ -51,7 +51,7 @@ def simulate(
             break
         now = max(now, following)
         while ends and ends[0][0] <= now:
-            scheduler.finished(heappop(ends)[2], now)
+            scheduler.finished(None, heappop(ends)[2], now)
     return log
 
 
@@ -97,7 +97,7 @@ def test_closing_tells_until_when_to_rest() -> None:
     scheduler.open(visit, 0.0, 0.0)
     scheduler.enqueue(visit)
     assert scheduler.next_ready(10.0) is visit
-    scheduler.finished(visit, 12.0)
+    scheduler.finished(None, visit, 12.0)
     assert scheduler.close(visit) == (13.0, 10.1)
 
 
@@ -124,7 +124,7 @@ def test_of_two_visits_to_a_host_the_slower_rule_counts_whichever_came_first() -
         assert scheduler.next_ready(130.0) is visits[1]
         scheduler.enqueue(visits[0])
         assert scheduler.next_ready(1000.0) is None, "two are under way"
-        scheduler.finished(visits[1], 1000.0)
+        scheduler.finished(None, visits[1], 1000.0)
         assert scheduler.next_ready(1000.0) is visits[0]
 
 
@@ -134,8 +134,60 @@ def test_a_slower_visit_that_joins_slows_the_next_request() -> None:
     scheduler.open(first, 0.0, 0.0)
     scheduler.enqueue(first)
     assert scheduler.next_ready(100.0) is first
-    scheduler.finished(first, 101.0)
+    scheduler.finished(None, first, 101.0)
     scheduler.open(second, 0.0, 0.0)
     scheduler.enqueue(second)
     assert scheduler.next_ready(130.0) is None
     assert scheduler.next_ready(131.0) is second
+
+
+def _two_hosts_of_an_address() -> tuple[RequestScheduler[Visit], Visit, Visit]:
+    scheduler: RequestScheduler[Visit] = RequestScheduler(1.0, 8)
+    first, second = Visit("h", "a", 1), Visit("i", "a", 1)
+    for visit in (first, second):
+        scheduler.open(visit, 0.0, 0.0)
+        scheduler.enqueue(visit)
+    assert scheduler.next_ready(10.0) is first
+    assert scheduler.connecting("request", first, 10.0)
+    return scheduler, first, second
+
+
+def test_the_delay_counts_from_the_moment_of_sending() -> None:
+    scheduler, first, second = _two_hosts_of_an_address()
+    assert scheduler.next_ready(12.0) is None, "the first is not sent yet"
+    scheduler.sent("request", first, 12.5)
+    assert scheduler.next_ready(13.4) is None
+    assert scheduler.next_at() == 13.5
+    assert scheduler.next_ready(13.5) is second
+
+
+def test_a_request_that_is_never_sent_lets_others_pass_when_it_ends() -> None:
+    scheduler, first, second = _two_hosts_of_an_address()
+    assert scheduler.next_ready(12.0) is None
+    scheduler.finished("request", first, 12.5)
+    assert scheduler.next_ready(12.5) is second
+
+
+def test_others_do_not_wait_for_long_for_a_connection_that_hangs() -> None:
+    scheduler, first, second = _two_hosts_of_an_address()
+    late = 10.0 + LONGEST_CONNECTING
+    assert scheduler.next_ready(late - 0.1) is None
+    assert scheduler.next_at() == late
+    assert scheduler.next_ready(late) is second
+    assert scheduler.connecting("other", second, late)
+    scheduler.sent("other", second, late)
+    scheduler.enqueue(second)
+    scheduler.finished("other", second, late)
+    scheduler.sent("request", first, late + 0.5)
+    assert scheduler.next_ready(late + 1.4) is None, "the late one counts too"
+    assert scheduler.next_ready(late + 1.5) is second
+
+
+def test_without_a_delay_or_with_one_connection_nothing_waits_for_sending() -> None:
+    for rule in ((0.0, 8), (1.0, 1)):
+        scheduler: RequestScheduler[Visit] = RequestScheduler(*rule)
+        visit = Visit("h", "a", 1)
+        scheduler.open(visit, 0.0, 0.0)
+        scheduler.enqueue(visit)
+        assert scheduler.next_ready(0.0) is visit
+        assert not scheduler.connecting("request", visit, 0.0)

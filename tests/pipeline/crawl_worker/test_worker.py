@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -66,7 +68,7 @@ def test_one_connection_keeps_the_delay_from_end_to_start() -> None:
     world = World({"/": page("a", "b", "c")}, WorkConf(HostDelay=2.0))
     world.visit("/")
     starts = [at for at, _ in world.asked]
-    assert [later - earlier for earlier, later in itertools.pairwise(starts)] == pytest.approx([2.5] * 4)
+    assert [later - earlier for earlier, later in pairwise(starts)] == pytest.approx([2.5] * 4)
     assert world.most_at_once == 1
 
 
@@ -79,8 +81,47 @@ def test_several_connections_keep_the_delay_from_start_to_start(duration: float,
     world.visit("/")
     starts = [at for at, _ in world.asked]
     assert len(starts) == 16  # robots.txt, the start page, and those that it links to
-    assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= delay - 1e-9
+    assert min(later - earlier for earlier, later in pairwise(starts)) >= delay - 1e-9
     assert world.most_at_once == most_at_once
+
+
+class SlowConnections(World):
+    """Every third request waits for a new connection; the others leave at once."""
+
+    tells_when_sent = True
+
+    def __init__(self, site: dict[str, Answer], work: WorkConf, connecting: float) -> None:
+        super().__init__(site, work)
+        self.connecting = connecting
+        self.sent_at: list[float] = []
+
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        if len(self.asked) % 3:
+            self._leave(request)
+            super().start(request, done)
+        else:
+            self.asked.append((self.time, request.url))
+            self.after(self.connecting, partial(self._connected, request, done))
+
+    def _connected(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        self._leave(request)
+        self.after(self.duration, lambda: done(self._answer(request)))
+
+    def _leave(self, request: DownloadRequest) -> None:
+        self.sent_at.append(self.time)
+        if request.sent is not None:
+            request.sent()
+
+
+@pytest.mark.parametrize("connecting", [0.0, 0.4, 2.5])
+def test_the_delay_is_kept_between_requests_as_they_leave(connecting: float) -> None:
+    work = WorkConf(HostDelay=1.0, HostConnections=3, AddressDelay=0.2, DelayFactor=0.0)
+    world = SlowConnections({"/": page(*map(str, range(14)))}, work, connecting)
+    world.duration = 1.5
+    world.visit("/")
+    assert len(world.sent_at) == len(world.asked) == 16
+    gaps = [second - first for first, second in pairwise(world.sent_at[2:])]
+    assert min(gaps) >= 1.0 - 1e-9
 
 
 def test_many_connections_drain_the_local_queue_together() -> None:

@@ -67,6 +67,7 @@ class World:
         self.duration = 0.5
         self.peer = ""
         self.read_in_thread = 0
+        self._later = -1_000_000
         self._under_way: list[tuple[float, int, Callable[[DownloadResult], None], DownloadRequest]] = []
         self._wake_at: float | None = None
         self.worker = CrawlWorker(
@@ -111,6 +112,12 @@ class World:
         self.requests.append(request)
         heappush(self._under_way, (self.time + self.duration, len(self.asked), done, request))
         self.most_at_once = max(self.most_at_once, len(self._under_way))
+
+    def after(self, seconds: float, what: Callable[[], None]) -> None:
+        """Have `what` called later."""
+        self._later -= 1
+        request = DownloadRequest("later", "", 0, (), 0)
+        heappush(self._under_way, (self.time + seconds, self._later, lambda _: what(), request))
 
     def cancel_all(self) -> None:
         while self._under_way:
