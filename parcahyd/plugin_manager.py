@@ -83,8 +83,9 @@ class PluginManager:
         manager._register(FoundPlugin(builtin_plugins, builtin_plugins.__name__, _BUILT_IN))
         for found in plugins_of_packages():
             manager._register(found)
-        for found in plugins_in_folder(os.path.join(configuration.folder, configuration.map.PluginDir)):
-            manager._register(found)
+        if configuration.map.PluginDir:
+            for found in plugins_in_folder(os.path.join(configuration.folder, configuration.map.PluginDir)):
+                manager._register(found)
         for hook in _SETTINGS:
             try:
                 manager._add_dotted_path(hook)

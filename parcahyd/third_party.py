@@ -9,15 +9,17 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
-from importlib.util import module_from_spec, spec_from_file_location
-from types import ModuleType
+from importlib.util import module_from_spec, spec_from_loader
+from types import CodeType, ModuleType
 
 import msgspec
 
 from parcahyd.config.checking import nearest
 from parcahyd.core.errors import PluginError, PluginNotFound, error_line
 from parcahyd.hookspecs import PROJECT
+from parcahyd.runtime.trusted_files import distrust
 
 __all__ = ["FoundPlugin", "plugins_in_folder", "plugins_of_packages", "target_of"]
 
@@ -47,14 +49,19 @@ def plugins_of_packages() -> Iterator[FoundPlugin]:
 
 
 def plugins_in_folder(folder: str) -> Iterator[FoundPlugin]:
-    """Every `*.py` of the folder whose name does not start with `_`. A missing folder counts as an empty one."""
+    """Every `*.py` of the folder whose name does not start with `_`. A missing folder counts as an empty one.
+
+    A folder or file that other users can write to, or that belongs to one, is a PluginError before anything in it is run.
+    """
     folder = os.path.normpath(folder)
     if not os.path.isdir(folder):
         return
-    for file in sorted(os.listdir(folder)):
-        if file.endswith(".py") and not file.startswith("_"):
-            path = os.path.join(folder, file)
-            yield FoundPlugin(_module_in(path), file.removesuffix(".py"), f"file {path}")
+    files = [file for file in sorted(os.listdir(folder)) if file.endswith(".py") and not file.startswith("_")]
+    if files:
+        _require_trust("plugin folder", folder)
+    for file in files:
+        path = os.path.join(folder, file)
+        yield FoundPlugin(_module_in(path), file.removesuffix(".py"), f"file {path}")
 
 
 def target_of(path: str, setting: str) -> object:
@@ -89,16 +96,39 @@ def _imported(module: str, path: str, setting: str) -> ModuleType | None:
     raise PluginError(f'{setting} = "{path}" cannot be imported: {error_line(failure)}', "repair that module") from failure
 
 
+def _require_trust(what: str, path: str) -> None:
+    try:
+        why_not = distrust(path)
+    except OSError as error:
+        raise PluginError(
+            f"{what} {path} cannot be read: {error.strerror}", "repair it, or move it out of PluginDir"
+        ) from error
+    if why_not is not None:
+        reason, remedy = why_not
+        raise PluginError(f"{what} {path} {reason}, so what it holds is not run", remedy)
+
+
+class _SourceLoader(SourceFileLoader):
+    """Compiles the file itself: byte code beside it could come from another user."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
 def _module_in(path: str) -> ModuleType:
+    _require_trust("plugin file", path)
     name = f"{PROJECT}_plugin_{os.path.basename(path).removesuffix('.py')}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    loader = _SourceLoader(name, path)
+    spec = spec_from_loader(name, loader)
+    if spec is None:
         raise PluginError(f"plugin file {path} cannot be read", "see whether it is a Python file")
     module = module_from_spec(spec)
     # Classes look their module up by name, for instance to resolve annotations.
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise PluginError(

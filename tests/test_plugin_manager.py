@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import os
+import py_compile
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -372,3 +375,45 @@ def test_every_built_in_can_be_made(folder: Path) -> None:
             assert "https" in downloader.schemes
             downloader.close()
     loop.close()
+
+
+# --- whose files are run --------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_others_can_write_to_is_not_run(folder: Path) -> None:
+    file = folder / "plugins" / "mine.py"
+    file.write_text("raise RuntimeError('it was run')")
+    file.chmod(0o666)
+    with pytest.raises(PluginError, match=r"plugin file .*mine\.py can be written by other users \(owner .*, mode 0666\)"):
+        PluginManager.load(configured(folder))
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(folder: Path) -> None:
+    (folder / "plugins" / "mine.py").write_text("raise RuntimeError('it was run')")
+    (folder / "plugins").chmod(0o1777)
+    with pytest.raises(PluginError, match=r"plugin folder .*plugins can be written by other users \(owner .*, mode 1777\)"):
+        PluginManager.load(configured(folder))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
+    file = folder / "plugins" / "mine.py"
+    file.write_text("raise RuntimeError('it was run')")
+    os.chown(file, 65534, 65534)
+    with pytest.raises(PluginError, match=r"plugin file .*mine\.py belongs to another user"):
+        PluginManager.load(configured(folder))
+
+
+def test_byte_code_beside_a_file_is_not_run(folder: Path) -> None:
+    """Whoever can write to a folder `__pycache__` could put the byte code of something else there."""
+    file = folder / "plugins" / "mine.py"
+    file.write_text("raise RuntimeError('it was run')")
+    cached = Path(importlib.util.cache_from_source(str(file)))
+    py_compile.compile(str(file), cfile=str(cached), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    file.write_text(RESOLVER.replace("NAME", "mine"))
+    assert PluginManager.load(configured(folder, resolver="mine")).resolver().resolve("a.test").ttl == 60.0
+
+
+def test_an_empty_name_of_the_folder_stands_for_none(folder: Path) -> None:
+    (folder / "conf" / "mine.py").write_text("raise RuntimeError('it was run')")
+    PluginManager.load(Configuration(MapConf(PluginDir=""), WorkConf(), str(folder / "conf")))

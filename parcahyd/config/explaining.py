@@ -380,6 +380,7 @@ out of range stop the start with one line: file, line, key, what is wrong, and t
 - `DbUrl`, `DbName`, `DbUser` and `DbPassword` given in one file serve both; two different values are an error. A password is
   best kept out of the files: `DbPassword = "env:PARCAHYD_DB_PASSWORD"` reads it from that environment variable.
 - Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
+- Without a configuration folder, `PluginDir` is empty and no plugin file is loaded; `--set Map.PluginDir=DIR` names one.
 - `LocalInstance = false` is refused for now: the cluster comes as an extra, `parcahyd[cluster]`.
 - `DnsResloverClass`, as the paper's table spells it, is understood as `DnsResolverClass`, with a hint.
 """

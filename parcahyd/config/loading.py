@@ -58,7 +58,8 @@ class _Given(msgspec.Struct, frozen=True):
 def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), hints: list[str] | None = None) -> Configuration:
     """The configuration in `folder` with `overrides`, the texts of `--set`, applied to it.
 
-    Without a folder the defaults count, and relative paths start in the current directory. What was understood but should be
+    Without a folder the defaults count, and relative paths start in the current directory; there are no plugin files, since
+    nobody named the folder above the current one as a place of code. What was understood but should be
     written differently is appended to `hints`. Raises ConfigurationError, one line, at the first error.
     """
     hints = [] if hints is None else hints
@@ -66,6 +67,8 @@ def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), h
     in_files = {} if folder is None else _given_in_folder(where, hints)
     given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, hints))}
     values = {name: one.value for name, one in given.items()}
+    if folder is None:
+        values.setdefault("Map.PluginDir", "")
     values |= {name: os.path.join(where, values[name]) for name in _PATHS if values.get(name)}
     configuration = Configuration(
         map=MapConf(**_of("Map", values)),

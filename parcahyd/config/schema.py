@@ -69,7 +69,9 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     MinTtl: Annotated[_Seconds, _says("Seconds for which an address holds at least, whatever its TTL says.")] = 60.0
     MaxTtl: Annotated[_Seconds, _says("Seconds for which an address holds at most, whichever resolver found it.")] = 86400.0
     NegativeTtl: Annotated[_Seconds, _says("Seconds for which a resolver remembers that a host has no address.")] = 300.0
-    PluginDir: Annotated[str, _says("Folder whose Python files are loaded as plugins, relative to this folder.")] = "../plugins"
+    PluginDir: Annotated[
+        str, _says("Folder whose Python files are loaded as plugins, relative to this folder; empty: no folder.")
+    ] = "../plugins"
 
 
 class HostRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Child processes: how they start and how they end.
 
-A child is an interpreter of its own that runs `parcahyd.topology ROLE`. It inherits two things: its end of the channel to the
+A child is an interpreter of its own that runs `parcahyd.topology ROLE`. It imports what its parent can import, and nothing
+from the current directory: with `-P`, Python does not look there. It inherits two things: its end of the channel to the
 coordinator as standard input, and the run lock as an open file. It ends by itself when the channel closes, so no child
 outlives its coordinator, however that ends.
 """
@@ -22,6 +23,7 @@ from parcahyd.runtime.channel import socket_pair
 __all__ = ["Child", "become_child", "end_now", "end_with_traceback", "usable_cores"]
 
 _PROGRAM = "parcahyd.topology"
+_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class Child:
@@ -32,7 +34,7 @@ class Child:
         self.end, there = socket_pair()
         with there:
             self._process = subprocess.Popen[bytes](
-                [sys.executable, "-m", _PROGRAM, role],
+                [sys.executable, "-P", "-m", _PROGRAM, role],
                 pass_fds=[lock],
                 stdin=there.fileno(),
                 stdout=subprocess.DEVNULL,
@@ -56,8 +58,13 @@ class Child:
 
 
 def _environment() -> dict[str, str]:
-    """The parent's, with its import path: a child finds the same plugins and the same package."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    """The parent's, with its import path: a child finds the same plugins and the same package.
+
+    The folder of this package comes last, after the standard library. It is needed where the package was not installed but
+    started from its sources.
+    """
+    path = [entry for entry in sys.path if entry]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*path, _PACKAGE_FOLDER]))}
 
 
 def become_child(name: str) -> socket.socket:

@@ -84,7 +84,7 @@ def tour(folder: Path) -> int:
 
 def _command(folder: Path, *arguments: str) -> int:
     _print(f"\n$ parcahyd {shlex.join(arguments)}")
-    return subprocess.run([sys.executable, "-m", "parcahyd", *arguments], cwd=folder, check=False).returncode
+    return subprocess.run([sys.executable, "-P", "-m", "parcahyd", *arguments], cwd=folder, check=False).returncode
 
 
 def _print(line: str) -> None:

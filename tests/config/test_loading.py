@@ -32,7 +32,12 @@ def test_without_a_folder_the_defaults_count_and_paths_start_in_the_current_dire
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert load(None) == Configuration(map=MapConf(), work=WorkConf(), folder=os.getcwd(), sources={})
+    assert load(None) == Configuration(map=MapConf(PluginDir=""), work=WorkConf(), folder=os.getcwd(), sources={})
+
+
+def test_without_a_folder_plugin_files_are_loaded_only_from_a_folder_that_is_named() -> None:
+    assert load(None).map.PluginDir == ""
+    assert load(None, ["Map.PluginDir=mine"]).map.PluginDir == "mine"
 
 
 def test_the_shipped_files_give_exactly_the_defaults() -> None:
