@@ -4,7 +4,7 @@
 |---|---|---|
 | coordinator | Update Database | Begin, LeaseRequest, AddressesFound, Assigned, WorkerGone, Finish, |
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
-| Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, Finished |
+| Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, CannotGoOn, Finished |
 | coordinator | Crawl Worker | Begin, BufferAddress, Visits, Stop |
 | Crawl Worker | coordinator | RequestProcessed, Slowed, Report, Notice, CannotRun |
 | Crawl Worker | Update Database | WorkerJoined, then the records of `records.py`; PauseRecord passes the buffer by |
@@ -42,6 +42,7 @@ __all__ = [
     "BufferQueue",
     "BufferRecord",
     "BufferedRecord",
+    "CannotGoOn",
     "CannotRun",
     "Committed",
     "Credit",
@@ -105,6 +106,12 @@ class CannotRun(_Message, frozen=True):
 
     message: str
     remedy: str = ""
+
+
+class CannotGoOn(_Message, frozen=True):
+    """The run ends as failed, for a reason that no second try removes."""
+
+    sentence: str
 
 
 class LeaseRequest(_Message, frozen=True):
@@ -234,7 +241,7 @@ class Credit(_Message, frozen=True):
 BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord | BadRecord | VisitOver
 FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
 FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
-FromUpdateToCoordinator = Ready | CannotRun | Leases | Committed | Notice | Finished
+FromUpdateToCoordinator = Ready | CannotRun | CannotGoOn | Leases | Committed | Notice | Finished
 FromCoordinatorToWorker = Begin | BufferAddress | Visits | Stop
 FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Notice | CannotRun
 FromUpdateToWorker = Credit

@@ -21,6 +21,7 @@ from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import RunFailure, UserError
 from parcahyd.core.messages import (
     Begin,
+    CannotGoOn,
     CannotRun,
     Committed,
     Finish,
@@ -141,6 +142,7 @@ class Coordinator:
         channel = self.update_database = Channel(child.end, self.loop, FromUpdateToCoordinator, lost, self.check)
         channel.on(Ready, self._ready)
         channel.on(CannotRun, self._cannot_run)
+        channel.on(CannotGoOn, self._cannot_go_on)
         channel.on(Notice, self._notice)
         channel.on(Committed, self._progress.set_committed)
         channel.on(Finished, self._finished)
@@ -204,6 +206,9 @@ class Coordinator:
 
     def _cannot_run(self, message: CannotRun) -> None:
         self._end(UserError(message.message, message.remedy))
+
+    def _cannot_go_on(self, message: CannotGoOn) -> None:
+        self._end(RunFailure(message.sentence))
 
     def _notice(self, message: Notice) -> None:
         self._progress.note(message.sentence)

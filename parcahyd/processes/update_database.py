@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration, decode_configuration
-from parcahyd.core.errors import StoreFailure, UserError
+from parcahyd.core.errors import RunFailure, StoreFailure, UserError
 from parcahyd.core.messages import (
     AddressesFound,
     Assigned,
     Begin,
     BufferRecord,
+    CannotGoOn,
     CannotRun,
     Committed,
     Credit,
@@ -70,7 +71,7 @@ class UpdateDatabaseProcess:
     def __init__(self, join: Callable[[Configuration, UpdateDatabaseProcess], UpdateBoxes]) -> None:
         end = become_child("update-database")
         self.loop = asyncio.new_event_loop()
-        self.loop.set_exception_handler(end_with_traceback)
+        self.loop.set_exception_handler(self._raised)
         self._join = join
         self._clock = SystemClock()
         self.writer = DatabaseThread(self.loop, self._clock)
@@ -298,6 +299,16 @@ class UpdateDatabaseProcess:
             self.coordinator.send(finished)
 
         self.writer.call(finish, done)
+
+    def _raised(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """The coordinator reports why the run cannot go on, such as a database that was deleted; anything else is a bug."""
+        error = context.get("exception")
+        if not isinstance(error, RunFailure):
+            end_with_traceback(loop, context)
+        else:
+            self.coordinator.send(CannotGoOn(str(error)))
+            self.coordinator.close()
+            self._end()
 
     def _end(self) -> None:
         # What is not committed can be fetched again; the database rolls back an open transaction.

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -106,9 +107,11 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
     path = os.path.join(os.getcwd(), file)
     folder = os.path.dirname(path)
     _require_access(path, folder, create=create)
+    if create:
+        _create(path)
     # An absolute path in a URI, so that `mode` can forbid creation and no character of the name has a meaning.
     name = path.translate(_MEANINGFUL)
-    target = f"file:{name}?mode={'rwc' if create else 'rw'}"
+    target = f"file:{name}?mode=rw"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
@@ -145,6 +148,15 @@ def _require_access(path: str, folder: str, *, create: bool) -> None:
         raise DatabaseUnusable(f"the folder {folder} does not exist", "create it, or change DbUrl")
     if is_there and not os.access(path, os.R_OK):
         raise DatabaseUnusable(f"the database {path} may not be read", _ASK_ITS_OWNER)
+
+
+def _create(path: str) -> None:
+    """Makes an empty file, which is a valid database, for this user alone; SQLite's files beside it get the same mode.
+
+    Where that fails, SQLite says why the database cannot be opened.
+    """
+    with suppress(OSError):
+        os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _checked(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
@@ -214,7 +226,7 @@ def _state_of(path: str) -> tuple[int, int, int]:
 
 
 # --- The lock on a PostgreSQL database: one run at a time, from any machine ---------------------------------------------
-# SQLite needs none: its run lock is a file beside the database, which every process of the run holds. A server can be reached
+# That on an SQLite database is in `claimed_file.py`. A server can be reached
 # from several machines, so the writer holds an advisory lock on its connection. PostgreSQL frees the lock when that connection
 # ends, however the writer ended.
 

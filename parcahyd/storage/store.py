@@ -91,7 +91,10 @@ class Store:
         self.close()
 
     def claim(self, wait: float = 10.0) -> None:
-        """Makes this store the only writer of its database. Waits up to `wait` seconds for another run, then CrawlBusy."""
+        """Makes this store the only writer of its database. Waits up to `wait` seconds for another run, then CrawlBusy.
+
+        From then on, a transaction after which an SQLite file is no longer where it was is a RunFailure.
+        """
         self._writer.lock(wait)
 
     # --- runs -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Dialect, Executable, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from parcahyd.core.errors import StoreFailure
+from parcahyd.storage.claimed_file import ClaimedFile
 from parcahyd.storage.connection import Database, first_line, take_lock, take_lock_again
 from parcahyd.storage.expressions import value_lists
 from parcahyd.storage.schema import metadata
@@ -53,6 +54,7 @@ class Writer:
         self._compiled: dict[Executable, _Compiled] = {}
         self._connection: Connection | None = database.connect()
         self._is_locked = False
+        self._file: ClaimedFile | None = None
         self._next_ids: dict[str, int] = {}
         self._forgetful: list[Callable[[], None]] = [self._next_ids.clear]
 
@@ -64,7 +66,10 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """One transaction. If the database refuses it, StoreFailure is raised and nothing is changed."""
+        """One transaction. If the database refuses it, StoreFailure is raised and nothing is changed.
+
+        If the file of a claimed database was taken away meanwhile, that is a RunFailure.
+        """
         try:
             connection = self._connected()
             connection.begin()
@@ -74,8 +79,14 @@ class Writer:
             self._roll_back()
             self.forget()
             if isinstance(error, self._failures):
+                self._check_file()
                 raise StoreFailure(first_line(error)) from error
             raise
+        self._check_file()
+
+    def _check_file(self) -> None:
+        if self._file is not None:
+            self._file.check()
 
     def _connected(self) -> Connection:
         if self._connection is None:
@@ -162,15 +173,20 @@ class Writer:
     # --- the end --------------------------------------------------------------------------------------------------------
 
     def lock(self, wait: float) -> None:
-        """Makes this the only writer of a PostgreSQL database: see `take_lock`."""
+        """Makes this the only writer of the database: see `take_lock` and `ClaimedFile`."""
         if self.kind == "postgresql":
             take_lock(self._connected(), wait)
             self._is_locked = True
+        else:
+            self._file = ClaimedFile(self._database.place, wait)
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def compiled(statement: Executable, dialect: Dialect) -> _Compiled:
