@@ -160,7 +160,8 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         argument_url=work.ArgumentUrl,
         open_sites=work.OpenSites,
         visit_pages=host.visit_pages,
-        max_pages=work.MaxPages,
+        max_pages=work.MaxPages or 0,
+        sites_with_work=lambda: url_dispatcher.open_visits,
         pauses=ready.pauses,
         host_share=work.HostShare,
     )
@@ -168,14 +169,16 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
     # Crawl Worker -> Crawl Manager
     def request_processed(message: RequestProcessed) -> None:
         crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests)
+        url_dispatcher.wait_for_rest(message.rests_until)
         signals.raise_(Signal.REQUEST_PROCESSED)
 
     workers.on(RequestProcessed, request_processed)
     workers.on(Slowed, lambda slowed: crawl_manager.slowed(slowed.visit, slowed.delay))
 
-    # Update Database -> URL Dispatcher: what was committed
+    # Update Database -> URL Dispatcher, Crawl Manager: what was committed
     database.on(Committed, url_dispatcher.committed)
     database.on(Committed, workers.committed)
+    database.on(Committed, crawl_manager.committed)
 
     signals.wire(Signal.SOMETHING_TO_MAP, mapping_manager.run)
     signals.wire(Signal.HUNGRY, mapping_manager.run)

@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from parcahyd.cli.wording import counts, due, plain, plural, size, span
+from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, size, span
 from parcahyd.core.progress import Progress, RunSummary
 
 __all__ = [
@@ -113,19 +113,11 @@ def _table(*headings: str) -> Table:
     return table
 
 
-_OUTCOMES = {
-    "done": "Done",
-    "interrupted": "Interrupted",
-    "limit": "Stopped at MaxPages",
-    "failed": "Failed",
-}
-
-
 def summary_lines(summary: RunSummary, now: float) -> list[str]:
     """The summary, most important line first; lines about what did not happen are left out."""
-    outcome = _OUTCOMES.get(summary.outcome, summary.outcome)
+    outcome = outcome_words(summary.outcome)
     first = (
-        f"{outcome} after {span(summary.seconds)}: {plural(summary.requests, 'request')}, "
+        f"{outcome[:1].upper()}{outcome[1:]} after {span(summary.seconds)}: {plural(summary.requests, 'request')}, "
         f"{summary.stored:,} stored ({size(summary.received)}), {summary.unchanged:,} unchanged, "
         f"{summary.failed:,} failed, {summary.refused:,} refused, {summary.gone:,} gone."
     )
@@ -135,6 +127,6 @@ def summary_lines(summary: RunSummary, now: float) -> list[str]:
     if any(summary.waiting.values()):
         line = f"Still waiting: {counts(summary.waiting)}"
         lines.append(line + (f"; next due {due(summary.next_due, now)}." if summary.next_due is not None else "."))
-    if summary.outcome in ("interrupted", "failed", "limit"):
+    if summary.outcome != "done":
         lines.append("The same command goes on where this one stopped.")
     return [*lines, *(f"Note: {plain(note)}" for note in summary.notes)]

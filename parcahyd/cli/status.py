@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from parcahyd.cli.options import crawl_options, open_reports, read_configuration
-from parcahyd.cli.wording import counts, due, plain, plural, size, span, utc_time
+from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, size, span, utc_time
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
@@ -111,7 +111,8 @@ def _run(run: RunReport, now: float) -> str:
         return f"{started}, not ended after {span(now - run.started_at)}: it is running, or it was killed"
     seconds = max(run.ended_at - run.started_at, 0.001)
     answers = sum(run.counts.get(kind, 0) for kind in ("stored", "unchanged", "gone"))
-    return f"{started}, {run.outcome} after {span(seconds)}, {answers / seconds:,.1f} pages per second"
+    words = outcome_words(run.outcome or "")
+    return f"{started}, {words} after {span(seconds)}, {answers / seconds:,.1f} pages per second"
 
 
 def _top_sites(sites: tuple[SiteReport, ...]) -> Iterator[str]:

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parcahyd.storage.reports.records import FetchReport
 
-__all__ = ["counts", "due", "one_line", "plain", "plural", "size", "span", "utc_time", "version_line"]
+__all__ = ["counts", "due", "one_line", "outcome_words", "plain", "plural", "size", "span", "utc_time", "version_line"]
 
 _SIZES = ("kB", "MB", "GB", "TB", "PB")
 _SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
+
+
+_OUTCOMES = {"max-pages": "ended by MaxPages"}
+
+
+def outcome_words(outcome: str) -> str:
+    """How a run ended, in the middle of a sentence."""
+    return _OUTCOMES.get(outcome, outcome)
 
 
 def size(number: int) -> str:

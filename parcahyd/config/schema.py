@@ -162,8 +162,16 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     MaxDepth: Annotated[
         Annotated[int, Meta(ge=0)] | None, _says("How many links a page may be away from a seed; unset: no limit.")
     ] = None
-    MaxPages: Annotated[_Count | None, _says("How many pages a run fetches, at most; unset: no limit.")] = None
-    MaxPagesPerSite: Annotated[_Limit, _says("How many pages of one site are stored, at most; 0: no limit.")] = 0
+    MaxPages: Annotated[
+        _Limit | None,
+        _says(
+            "How many pages a run stores or finds unchanged, at most; sites that have work share them. 0 or unset: no limit."
+        ),
+    ] = None
+    MaxPagesPerSite: Annotated[
+        _Limit,
+        _says("How many pages of one site are stored, at most, in all runs together; 0: no limit."),
+    ] = 0
     MaxBytes: Annotated[
         _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
     ] = 32 * 1024 * 1024

@@ -176,6 +176,8 @@ class Committed(_Message, frozen=True):
     reasons: dict[str, int]
     buffer_records: int
     buffer_bytes: int
+    pages: int = 0
+    """Those of `stored` and `unchanged` that are no redirects: what MaxPages counts."""
 
 
 class Notice(_Message, frozen=True):
@@ -217,6 +219,8 @@ class RequestProcessed(_Message, frozen=True):
     pages: int
     requests: int
     pauses: tuple[Pause, ...]
+    rests_until: float = 0.0
+    """Until when the host keeps the delay and the rate that always hold there; pauses of other kinds do not count."""
 
 
 class Slowed(_Message, frozen=True):
@@ -279,6 +283,8 @@ class Written(msgspec.Struct):
     """Pages with a document or a redirect that the URL did not have."""
     unchanged: int = 0
     """Pages that did not change, by their bytes or by the server's answer."""
+    redirects: int = 0
+    """Those of `stored` and `unchanged` that are redirects."""
     received: int = 0
     """Bytes of documents, decoded."""
     found: int = 0

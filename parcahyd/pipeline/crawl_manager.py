@@ -12,8 +12,10 @@ from typing import Protocol
 
 import msgspec
 
+from parcahyd.core.messages import Committed
 from parcahyd.core.ports import Clock
 from parcahyd.core.records import Assignment, Pause, ResolvedLease
+from parcahyd.rules.politeness.page_budget import PageBudget
 from parcahyd.rules.politeness.rate_limit import Shares
 
 __all__ = ["CrawlManager"]
@@ -48,11 +50,10 @@ class _Owner:
 
 
 class _OpenVisit:
-    __slots__ = ("crawl_delay", "origin", "pages", "subjects", "worker")
+    __slots__ = ("crawl_delay", "origin", "subjects", "worker")
 
-    def __init__(self, worker: int, pages: int, origin: tuple[str, int], crawl_delay: float, subjects: tuple[str, str]) -> None:
+    def __init__(self, worker: int, origin: tuple[str, int], crawl_delay: float, subjects: tuple[str, str]) -> None:
         self.worker = worker
-        self.pages = pages
         self.origin = origin
         """Host and port."""
         self.crawl_delay = crawl_delay
@@ -63,7 +64,8 @@ class _OpenVisit:
 class CrawlManager:
     """Takes resolved pairs, and gives sets to workers.
 
-    `assign` is called with a worker's number and a set of at most ArgumentUrl pairs.
+    `assign` is called with a worker's number and a set of at most ArgumentUrl pairs. `sites_with_work` says how many sites are
+    leased, the ones that wait for a visit included: they share MaxPages.
     """
 
     def __init__(
@@ -76,7 +78,8 @@ class CrawlManager:
         argument_url: int,
         open_sites: int,
         visit_pages: int,
-        max_pages: int | None,
+        max_pages: int,
+        sites_with_work: Callable[[], int],
         pauses: Iterable[Pause] = (),
         host_share: float = 0.0,
     ) -> None:
@@ -85,7 +88,8 @@ class CrawlManager:
         self._assign = assign
         self._argument_url = argument_url
         self._visit_pages = visit_pages
-        self._pages_left = max_pages
+        self._budget = PageBudget(max_pages)
+        self._sites_with_work = sites_with_work
         self._shares = Shares(host_share)
         self._room = [open_sites] * workers
         self._owners: dict[str, _Owner] = {}
@@ -100,16 +104,16 @@ class CrawlManager:
     @property
     def limit_reached(self) -> bool:
         """Whether MaxPages is used up, and no visit is open that could return a part of its share."""
-        return self._pages_left == 0 and not self._visits
+        return self._budget.is_over
 
     def run(self) -> None:
         """Assign what can be assigned; called on *Something to crawl* and *Request processed*."""
         progress = not self._is_stopped
-        while progress and len(self._source) and self._pages_left != 0:
+        while progress and len(self._source) and not self._budget.is_used_up:
             progress = False
             sets: dict[int, list[Assignment]] = {}
             for group, resolved in self._source.heads():
-                if self._pages_left == 0:
+                if self._budget.is_used_up:
                     break
                 if self._visits and self._shares.is_exceeded_by(resolved.lease.host):
                     continue  # It stays in the queue until other hosts had their turn.
@@ -131,10 +135,18 @@ class CrawlManager:
         now = self._clock.now()
         if requests and visit in self._visits:
             self._shares.count(self._visits[visit].origin[0], requests, now)
-        self._close(visit, pages)
+        self._budget.used(visit, pages)
+        self._close(visit)
         self._pauses.update((pause.subject, pause) for pause in pauses if pause.not_before > now or pause.failures)
         if len(self._pauses) > _PAUSES_KEPT:
             self._pauses = {subject: pause for subject, pause in self._pauses.items() if pause.not_before > now}
+
+    def committed(self, message: Committed) -> None:
+        """The database has released visits, and counted the pages of the run."""
+        was_used_up = self._budget.is_used_up
+        self._budget.committed(message.released, message.pages)
+        if was_used_up:
+            self.run()
 
     def slowed(self, visit: int, delay: float) -> None:
         """A worker has read in robots.txt that the site asks for a longer delay."""
@@ -150,19 +162,18 @@ class CrawlManager:
         lost = [(number, visit) for number, visit in self._visits.items() if visit.worker == worker]
         now = self._clock.now()
         for number, visit in lost:
-            self._close(number, 0)
+            self._budget.lost(number)
+            self._close(number)
             delays = host_delay(*visit.origin, visit.crawl_delay), address_delay
             for subject, delay in zip(visit.subjects, delays, strict=True):
                 pause = self._pauses.get(subject, Pause(subject, 0.0))
                 self._pauses[subject] = msgspec.structs.replace(pause, not_before=max(pause.not_before, now + delay))
 
-    def _close(self, number: int, pages: int) -> None:
+    def _close(self, number: int) -> None:
         visit = self._visits.pop(number, None)
         if visit is None:
             return
         self._room[visit.worker] += 1
-        if self._pages_left is not None:
-            self._pages_left += visit.pages - pages
         for subject in visit.subjects:
             owner = self._owners[subject]
             owner.visits -= 1
@@ -196,14 +207,10 @@ class CrawlManager:
     def _open(self, resolved: ResolvedLease, worker: int, address: str) -> Assignment:
         lease = resolved.lease
         subjects = _host(lease.host), _address(address)
-        pages = self._visit_pages
-        if self._pages_left is not None:
-            # The rest is shared with the sites that wait: with a small MaxPages they would wait for one another otherwise.
-            pages = min(pages, max(1, self._pages_left // (len(self._source) + 1)))
-            self._pages_left -= pages
+        pages = self._budget.reserve(lease.visit, self._visit_pages, self._sites_with_work())
         self._room[worker] -= 1
         crawl_delay = 0.0 if lease.robots is None else lease.robots.delay
-        self._visits[lease.visit] = _OpenVisit(worker, pages, (lease.host, lease.port), crawl_delay, subjects)
+        self._visits[lease.visit] = _OpenVisit(worker, (lease.host, lease.port), crawl_delay, subjects)
         for subject in subjects:
             self._owners.setdefault(subject, _Owner(worker)).visits += 1
         of_host, of_address = (self._pauses.get(subject) or Pause(subject, 0.0) for subject in subjects)

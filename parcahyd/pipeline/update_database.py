@@ -76,6 +76,7 @@ class CommittedCounts:
     def __init__(self) -> None:
         self.stored = 0
         self.unchanged = 0
+        self.redirects = 0
         self.by_state: Counter[State] = Counter()
         self.received = 0
         self.reasons: Counter[str] = Counter()
@@ -90,6 +91,7 @@ class CommittedCounts:
         """Count what only the database knows: whether a document was new."""
         self.stored += written.stored
         self.unchanged += written.unchanged
+        self.redirects += written.redirects
         self.received += written.received
 
 

@@ -61,12 +61,18 @@ class UrlDispatcher:
         self._requested = 0
         self._has_new_work = True
         self._stopped = False
+        self._rests_until = 0.0
         self.next_due: float | None = None
 
     @property
     def open_visits(self) -> int:
         """Sites that are leased and not yet released."""
         return len(self._open)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is leased or requested."""
+        return not self._open and not self._requested
 
     def committed(self, message: Committed) -> None:
         """Visits are over and committed; there may be new sites to lease."""
@@ -110,15 +116,19 @@ class UrlDispatcher:
         if visit in self._open:
             self._open[visit] = 0
 
+    def wait_for_rest(self, until: float) -> None:
+        """A site had a visit, and its host keeps its usual delay until then: that is no reason to end the run."""
+        self._rests_until = max(self._rests_until, until)
+
     def is_over(self) -> bool:
-        """Whether nothing is leased or requested, and nothing falls due within WaitForRetries."""
-        if self._open or self._requested:
+        """Whether nothing is leased or requested, and nothing falls due within WaitForRetries or after a usual delay."""
+        if not self.is_idle:
             return False
         if self._stopped:
             return True
         if self._has_new_work or self._forever:
             return False
-        return self.next_due is None or self.next_due > self._clock.now() + self._wait_for_retries
+        return self.next_due is None or self.next_due > max(self._clock.now() + self._wait_for_retries, self._rests_until)
 
     def wakes_at(self) -> float | None:
         """When to call `dispatch` without a signal, because the next site falls due."""

@@ -222,8 +222,8 @@ class Coordinator:
         dispatcher = self._boxes.url_dispatcher
         if self._outcome:
             self._hand_back_queues(self._boxes)
-        elif self._boxes.crawl_manager.limit_reached:
-            self._stop("limit")
+        elif self._is_at_max_pages(self._boxes):
+            self._stop("max-pages")
         if dispatcher.is_over():
             self._finish(self._outcome or "done")
             return
@@ -235,6 +235,13 @@ class Coordinator:
             self._alarm = self.loop.call_later(max(0.001, at - self.clock.now()), self._ring)
         if self._phase in {"crawling", "waiting"}:
             self._phase = "crawling" if dispatcher.open_visits else "waiting"
+
+    @staticmethod
+    def _is_at_max_pages(boxes: CoordinatorBoxes) -> bool:
+        """Whether MaxPages is used up, and a site waits for a visit or for its time. Without one the run is simply done."""
+        return boxes.crawl_manager.limit_reached and (
+            len(boxes.resolved_queue) > 0 or (boxes.url_dispatcher.is_idle and not boxes.url_dispatcher.is_over())
+        )
 
     def _ring(self) -> None:
         self._alarm = None

@@ -137,6 +137,7 @@ class UpdateDatabaseProcess:
                 reasons=dict(tally.reasons),
                 buffer_records=buffer.records,
                 buffer_bytes=buffer.size,
+                pages=tally.stored + tally.unchanged - tally.redirects,
             )
         )
         self._released = []

@@ -177,6 +177,7 @@ class PageRows:
         self._mark_targets(lookup, seen_urls)
         written.stored += len(rows.fetches)
         written.unchanged += len(pages) - len(rows.fetches)
+        written.redirects += sum([packed.page.redirect != "" for packed in pages])
         written.received += sum(packed.version[1] for packed in pages)
         written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
 

@@ -95,7 +95,7 @@ def test_reasons_and_what_is_still_waiting() -> None:
 
 
 def test_what_can_be_gone_on_with_says_so() -> None:
-    for outcome, words in (("interrupted", "Interrupted"), ("limit", "Stopped at MaxPages"), ("failed", "Failed")):
+    for outcome, words in (("interrupted", "Interrupted"), ("max-pages", "Ended by MaxPages"), ("failed", "Failed")):
         lines = summary_lines(msgspec.structs.replace(QUIET, outcome=outcome), now=0.0)
         assert lines[0].startswith(words + " after")
         assert lines[1] == "The same command goes on where this one stopped."

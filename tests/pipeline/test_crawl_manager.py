@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from parcahyd.config.schema import HostRule, WorkConf
+from parcahyd.core.messages import Committed
 from parcahyd.core.records import Assignment, DueUrl, Pause, ResolvedLease, RobotsFact, RobotsStatus, SiteLease
 from parcahyd.pipeline.crawl_manager import CrawlManager
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
@@ -20,8 +21,9 @@ class Clock:
 class Bench:
     """A Crawl Manager with its queue, and what it handed to whom."""
 
-    def __init__(self, workers: int = 2, open_sites: int = 10, argument_url: int = 5, max_pages: int | None = None) -> None:
+    def __init__(self, workers: int = 2, open_sites: int = 10, argument_url: int = 5, max_pages: int = 0) -> None:
         self.queue = ResolvedQueue(1000)
+        self.sites = 1
         self.sets: list[tuple[int, tuple[Assignment, ...]]] = []
         self.manager = CrawlManager(
             self.queue,
@@ -32,6 +34,7 @@ class Bench:
             open_sites=open_sites,
             visit_pages=100,
             max_pages=max_pages,
+            sites_with_work=lambda: self.sites,
             pauses=[Pause("host paused.example", 1003.0), Pause("address 192.0.2.9", 1004.0)],
         )
 
@@ -164,17 +167,44 @@ def test_a_host_of_a_worker_that_is_gone_waits_for_the_delay_of_its_robots_txt()
     assert [bench.assignment(visit).host_not_before for visit in (4, 5, 6)] == [1005.0, 1007.0, 1060.0]
 
 
-def test_max_pages_is_shared_out_never_exceeded_and_used_up() -> None:
-    bench = Bench(max_pages=10, open_sites=100)
+def test_max_pages_is_shared_with_sites_that_are_still_being_resolved() -> None:
+    bench = Bench(max_pages=60)
+    bench.sites = 3
     for visit in range(1, 4):
         bench.put(visit, f"h{visit}.example", f"192.0.2.{visit}")
-    bench.manager.run()
-    allowances = {visit: bench.assignment(visit).pages for visit in (1, 2, 3)}
-    assert sum(allowances.values()) == 10
-    bench.manager.request_processed(1, 0, ())
-    bench.put(4, "h4.example", "192.0.2.4")
-    bench.manager.run()
-    assert bench.assignment(4).pages == allowances[1]
-    for visit in (2, 3, 4):
+        bench.manager.run()
+    assert [bench.assignment(visit).pages for visit in (1, 2, 3)] == [10, 10, 10]
+
+
+def test_max_pages_is_never_exceeded_and_used_up() -> None:
+    bench = Bench(max_pages=10, open_sites=100)
+    used = 0
+    for visit in range(1, 100):
+        bench.put(visit, "h.example", "192.0.2.1")
+        bench.manager.run()
+        if bench.worker_of(visit) is None:
+            break
+        assert not bench.manager.limit_reached
+        used += bench.assignment(visit).pages
         bench.manager.request_processed(visit, bench.assignment(visit).pages, ())
+    assert used == 10
+    assert bench.manager.limit_reached
+    assert len(bench.queue) == 1
+
+
+def test_pages_of_a_worker_that_is_gone_are_counted_by_the_database() -> None:
+    bench = Bench(max_pages=2, workers=1)
+    for visit in (1, 2):
+        bench.put(visit, f"h{visit}.example", f"192.0.2.{visit}")
+    bench.manager.run()
+    bench.manager.worker_gone(0, lambda _host, _port, _crawl_delay: 0.0, 0.0)
+    bench.put(3, "h3.example", "192.0.2.3")
+    bench.manager.run()
+    assert bench.worker_of(3) is None, "nobody knows yet how many pages were stored"
+    assert not bench.manager.limit_reached
+    bench.manager.committed(Committed((1,), True, 1, 0, 0, 0, 0, 0, {}, 0, 0, pages=1))
+    assert bench.worker_of(3) is None
+    bench.manager.committed(Committed((2,), True, 1, 0, 0, 0, 0, 0, {}, 0, 0, pages=1))
+    assert bench.assignment(3).pages == 1
+    bench.manager.request_processed(3, 1, ())
     assert bench.manager.limit_reached

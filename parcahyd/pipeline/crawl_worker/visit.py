@@ -239,7 +239,6 @@ class Visit:
                 self._redirect(item, result, now)
                 return
             if result.status != 304:
-                self.pages += 1
                 self._document(item, result, now)
                 return
             if conditional_headers(item.etag, item.modified) and not request.is_unconditional:
@@ -282,9 +281,10 @@ class Visit:
         documents, body = self._documents, result.body
         media_type, charset = documents.recognise(result.header("content-type"), body)
         if not self._accepted.admits(media_type):
-            self._url_filter.gave_no_page(item)
+            self.next_request.gave_no_page(item)
             self._writer.refusal(item, Reason.MEDIA_TYPE, now, detail=media_type)
             return
+        self.pages += 1
         self._url_filter.gave_page(item)
         self._url_filter.observe(item.path, body, result.status)
         document = ReadDocument(item, result, media_type, charset, now)
@@ -388,7 +388,6 @@ class Visit:
         elif step.request is not None and not self._is_stopped:
             self.next_request.put_first(step.request)
         elif step.result is not None:
-            self.pages += 1
             self._document(item, step.result, now)
         elif step.is_fresh:
             self.pages += 1

@@ -363,7 +363,9 @@ class CrawlWorker:
                 guards=visit.guards,
             )
         )
-        self._processed(RequestProcessed(visit.lease.visit, visit.pages, visit.next_request.requests, pauses))
+        requests = visit.next_request.requests
+        rests_until = now + visit.pace.delay if requests else 0.0
+        self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses, rests_until))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)
