@@ -23,6 +23,7 @@ from parcahyd.core.records import (
     Assignment,
     BadRecord,
     ExternRecord,
+    LinksRecord,
     PageRecord,
     Pause,
     PauseRecord,
@@ -69,6 +70,7 @@ __all__ = [
     "WorkerJoined",
     "Written",
     "charge",
+    "rows_of",
 ]
 
 
@@ -242,7 +244,9 @@ class Credit(_Message, frozen=True):
     size: int
 
 
-BufferRecord = ExternRecord | PageRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord | BadRecord | VisitOver
+BufferRecord = (
+    ExternRecord | LinksRecord | PageRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord | BadRecord | VisitOver
+)
 FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
 FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | CannotRun | CannotGoOn | Leases | Committed | Notice | Finished
@@ -255,6 +259,8 @@ FromUpdateToWorker = Credit
 
 
 _RECORD_CHARGE = 256
+_ROW_CHARGE = 64
+"""A link takes as many bytes more in memory than in its record: those of a string and of its place in a tuple."""
 
 Item = TypeVar("Item")
 
@@ -274,6 +280,10 @@ class BufferedRecord(msgspec.Struct, Generic[Item], frozen=True, gc=False):
     cost: int
     sender: int
     visit: int
+    source: int = 0
+    """The visit that it came from. `visit` is the same where the end of the visit waits for the record, else 0."""
+    rows: int = 1
+    """How many rows of the database it is about, at most."""
 
 
 class Written(msgspec.Struct):
@@ -295,9 +305,19 @@ class Written(msgspec.Struct):
     """Records that changed nothing, since their visit is no longer open."""
 
 
-def charge(size: int) -> int:
-    """What a record of `size` encoded bytes costs in credit: its bytes, and a fixed amount that bounds their number."""
-    return size + _RECORD_CHARGE
+def rows_of(record: FromWorkerToUpdate) -> int:
+    """How many rows of the database a record is about, at most: one, and one for each URL in it."""
+    if isinstance(record, PageRecord):
+        return 1 + len(record.internal) + len(record.external) + len(record.refused) + len(record.lastmods)
+    if isinstance(record, LinksRecord):
+        return 1 + len(record.internal) + len(record.external) + len(record.lastmods)
+    return 1 + len(record.urls) if isinstance(record, ExternRecord) else 1
+
+
+def charge(size: int, rows: int) -> int:
+    """What a record of `size` encoded bytes costs in credit: its bytes, what its rows take in memory besides, and a fixed
+    amount that bounds the number of records."""
+    return size + _RECORD_CHARGE + _ROW_CHARGE * rows
 
 
 # --- The five signals of the pipeline (statement P20) -------------------------------------------------------------------

@@ -15,6 +15,7 @@ __all__ = [
     "BadRecord",
     "DueUrl",
     "ExternRecord",
+    "LinksRecord",
     "PageRecord",
     "Pause",
     "PauseRecord",
@@ -230,6 +231,20 @@ class ExternRecord(_Tagged, frozen=True):
     visit: int
     depth: int
     urls: tuple[str, ...]
+
+
+class LinksRecord(_Tagged, frozen=True):
+    """DocURLQ: a part of the links of a page that has very many. All parts come before their page, so that none is lost."""
+
+    visit: int
+    site: int
+    depth: int
+    """Of the links."""
+    read_at: float
+    internal: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    lastmods: tuple[tuple[str, float], ...] = ()
+    """These three as in PageRecord."""
 
 
 class PageRecord(_Tagged, frozen=True):

@@ -27,6 +27,7 @@ from parcahyd.core.messages import (
     Stop,
     WorkerJoined,
     charge,
+    rows_of,
 )
 from parcahyd.core.ports import Clock, Downloader
 from parcahyd.document_tools import DocumentTools
@@ -78,7 +79,7 @@ class CrawlWorkerProcess:
 
     def send_record(self, record: FromWorkerToUpdate) -> int:
         """Send a record to the Document and URL Buffer; returns what it costs in credit."""
-        return charge(self._buffer.send_counted(record))
+        return charge(self._buffer.send_counted(record), rows_of(record))
 
     def send_notice(self, sentence: str) -> None:
         """Send each sentence once: a plugin that breaks its contract does so for every page."""

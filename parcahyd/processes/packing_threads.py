@@ -8,7 +8,7 @@ import msgspec
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
-from parcahyd.core.records import PageRecord, RobotsRedirectRecord, SiteRecord, UnchangedRecord
+from parcahyd.core.records import LinksRecord, PageRecord, RobotsRedirectRecord, SiteRecord, UnchangedRecord
 from parcahyd.storage.packing import PackedPage, compressor, pack_all
 
 __all__ = ["BufferedItem", "PackingThreads"]
@@ -46,12 +46,13 @@ class BufferedItem(msgspec.Struct, frozen=True, gc=False):
         assert self._record is not None  # noqa: S101 - what is in no batch is here
         return self._record
 
-    def document(self) -> PackedPage | UnchangedRecord | SiteRecord | RobotsRedirectRecord:
+    def document(self) -> PackedPage | LinksRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord:
         """A record of DocURLQ as the store takes it; waits for the packing if it is still under way."""
         if self._batch is not None:
             return self._batch.page(self._number)
-        assert isinstance(self._record, UnchangedRecord | SiteRecord | RobotsRedirectRecord)  # noqa: S101 - nothing else is in DocURLQ
-        return self._record
+        record = self._record
+        assert isinstance(record, LinksRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord)  # noqa: S101 - nothing else is in DocURLQ
+        return record
 
 
 class PackingThreads:

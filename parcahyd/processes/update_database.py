@@ -36,6 +36,7 @@ from parcahyd.core.messages import (
     WorkerGone,
     WorkerJoined,
     charge,
+    rows_of,
 )
 from parcahyd.core.records import BadRecord, PauseRecord, SiteAddresses, VisitOver
 from parcahyd.core.states import State
@@ -240,10 +241,11 @@ class UpdateDatabaseProcess:
             self._workers[serial] = channel
 
         def received(record: BufferRecord) -> None:
-            self._boxes.document_buffer.put(record, charge(channel.frame_size), serial)
+            rows = rows_of(record)
+            self._boxes.document_buffer.put(record, charge(channel.frame_size, rows), serial, rows)
 
         def paused(record: PauseRecord) -> None:
-            self._pause(record, charge(channel.frame_size), serial)
+            self._pause(record, charge(channel.frame_size, rows_of(record)), serial)
 
         def closed() -> None:
             """Everything that the worker sent is in the buffer now."""
@@ -268,7 +270,7 @@ class UpdateDatabaseProcess:
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
     def _record_of_coordinator(self, record: BadRecord | VisitOver) -> None:
-        self._boxes.document_buffer.put(record, charge(self.coordinator.frame_size), _COORDINATOR)
+        self._boxes.document_buffer.put(record, charge(self.coordinator.frame_size, 1), _COORDINATOR)
 
     def _arrived(self) -> None:
         """Everything that came together is in the buffer: its pages go to be packed."""

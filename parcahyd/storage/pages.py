@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import bindparam, func, insert, null, update
 
 from parcahyd.core.messages import Written
-from parcahyd.core.records import TableFact, UnchangedRecord
+from parcahyd.core.records import LinksRecord, TableFact, UnchangedRecord
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
@@ -351,6 +351,23 @@ class PageRows:
         self._lastmods.committed()
 
     # --- URLs seen in pages ---------------------------------------------------------------------------------------------
+
+    def write_links(self, parts: Sequence[LinksRecord], now: float, written: Written) -> None:
+        """Inserts links of pages that are not stored yet, because they have very many."""
+        if not parts:
+            return
+        key_of = self._urls.key_of
+        seen_urls: list[SeenUrl] = []
+        outside: list[FoundUrl] = []
+        for part in parts:
+            if part.lastmods:
+                self._lastmods.note(part.site, part.read_at, part.lastmods)
+            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False) for path in part.internal]
+            if not self._state.is_already_stored(part.visit, part.depth, part.external):
+                outside += [(url, part.depth, 0, False, "") for url in part.external]
+        seen_urls += self._urls.seen_of(outside)
+        lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
+        written.found += self._urls.insert_seen(lookup, seen_urls, now)
 
     def _targets(self, pages: Sequence[PackedPage], now: float) -> dict[str, str]:
         """The canonical targets of redirects. Those of seeds join the scope (architecture, section 3)."""

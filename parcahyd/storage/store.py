@@ -19,6 +19,7 @@ from parcahyd.core.ports import Order
 from parcahyd.core.records import (
     BadRecord,
     ExternRecord,
+    LinksRecord,
     Pause,
     PauseRecord,
     RobotsRedirectRecord,
@@ -181,7 +182,7 @@ class Store:
         self._state.close(gone)
 
     def _is_open(
-        self, record: PackedPage | VisitOver | BadRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord
+        self, record: PackedPage | LinksRecord | VisitOver | BadRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord
     ) -> bool:
         if isinstance(record, PackedPage):
             return self._state.visits.get(record.page.visit) == record.page.site
@@ -223,15 +224,17 @@ class Store:
         written.has_new_work = self._sites.take_new_work()
 
     def store_documents(
-        self, batch: Sequence[PackedPage | UnchangedRecord | SiteRecord | RobotsRedirectRecord], now: float
+        self, batch: Sequence[PackedPage | LinksRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord], now: float
     ) -> Written:
         """DocURLQ: pages with their links, confirmations, and what visits learned about their sites."""
         current = [record for record in batch if self._is_open(record)]
         written = Written(late=len(batch) - len(current))
         pages = [record for record in current if isinstance(record, PackedPage)]
+        parts = [record for record in current if isinstance(record, LinksRecord)]
         unchanged = [record for record in current if isinstance(record, UnchangedRecord)]
         self._sites.take_new_work()
         with self._writer.transaction():
+            self._pages.write_links(parts, now, written)
             self._pages.write(pages, now, written)
             self._pages.confirm(unchanged, written)
             self._robots.learn((record for record in current if isinstance(record, SiteRecord)), now)
@@ -239,6 +242,8 @@ class Store:
         self._pages.committed()
         written.has_new_work = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])
+        for part in parts:
+            self._state.note_stored(part.visit, part.depth, part.external)
         for packed in pages:
             page = packed.page
             self._state.fruitful.add(page.visit)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from types import ModuleType
 from typing import get_args
 
+import msgspec
 import pytest
 
 from parcahyd import topology
 from parcahyd.core import messages
-from parcahyd.core.messages import Signal, SignalBoard
+from parcahyd.core.messages import Signal, SignalBoard, charge, rows_of
+from parcahyd.core.records import BadRecord, ExternRecord, LinksRecord
 from parcahyd.processes import coordinator, crawl_worker, update_database, worker_pool
 
 _RECORDS = {kind.__name__ for kind in get_args(messages.BufferRecord)}
@@ -56,3 +59,16 @@ def test_there_are_the_five_of_the_paper() -> None:
         "Request processed",
         "Something to update",
     ]
+
+
+def test_a_record_is_charged_what_its_links_take_in_memory() -> None:
+    """Decoded, a link of a few characters is several times as large as on the wire."""
+    paths = tuple(f"/{number}" for number in range(10_000))
+    record = LinksRecord(1, 1, 1, 0.0, paths)
+    data = msgspec.msgpack.encode(record)
+    decoded = msgspec.msgpack.decode(data, type=LinksRecord)
+    in_memory = sys.getsizeof(decoded.internal) + sum(map(sys.getsizeof, decoded.internal))
+    assert in_memory > 5 * len(data)
+    assert in_memory <= charge(len(data), rows_of(record)) <= 2 * in_memory
+    assert rows_of(ExternRecord(1, 1, ("http://a.example/", "http://b.example/"))) == 3
+    assert rows_of(BadRecord(7, 1, 1, "/", 0, 0, False, 0.0, 4, "missing", 0.0, 0)) == 1

@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from parcahyd.core.records import ExternRecord, LinksRecord
 from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.html.fingerprints import fingerprint
@@ -408,3 +409,26 @@ def test_every_url_counts_once(desk: Desk) -> None:
     desk.write(desk.page(pair, "/1", b"1", internal=("/2", "/3"), external=(f"{B}/",)))
     assert {row["host"]: row["urls"] for row in desk.rows(sites)} == {"a.example": 4, "b.example": 1}
     assert len(desk.rows(urls)) == 5
+
+
+def test_links_that_came_ahead_of_their_page_stay_when_the_page_never_comes(desk: Desk) -> None:
+    desk.begin(Scope="any")
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    outside = (f"{B}/y",)
+    desk.store.store_extern([ExternRecord(pair.visit, 1, outside)], desk.now)
+    written = desk.write(LinksRecord(pair.visit, pair.site, 1, desk.now, ("/x", "/z"), outside, (("/x", 5.0),)))
+    assert written.found == 2, "the link to another site is stored already"
+    desk.killed()
+    desk.begin(Scope="any")
+    assert desk.states() == {f"{A}/": "known", f"{A}/x": "known", f"{A}/z": "known", f"{B}/y": "known"}
+    assert [row["depth"] for row in desk.rows(urls) if row["path"] != "/"] == [1, 1, 1]
+
+
+def test_links_of_a_visit_that_is_over_change_nothing(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.over(pair)
+    assert desk.write(LinksRecord(pair.visit, pair.site, 1, desk.now, ("/x",))).late == 1
+    assert desk.states() == {f"{A}/": "known"}

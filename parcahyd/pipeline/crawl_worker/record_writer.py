@@ -13,6 +13,7 @@ from parcahyd.core.records import (
     BadRecord,
     DueUrl,
     ExternRecord,
+    LinksRecord,
     PageRecord,
     RobotsFact,
     RobotsRedirect,
@@ -32,6 +33,8 @@ from parcahyd.rules.urls.canonical_url import key_of, member_url
 __all__ = ["RecordWriter"]
 
 _LONGEST_DETAIL = 500
+_LINKS_OF_A_RECORD = 500
+"""New links that one record has of each kind, at most: visits take turns at the writer, a record each."""
 
 
 class RecordWriter:
@@ -58,6 +61,14 @@ class RecordWriter:
         reason = reason_not_to_keep(document.directives) if document.directives else None
         is_kept = reason is None
         internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
+        lastmods = document.lastmods
+        most = max(len(internal), len(external), len(lastmods))
+        if most > _LINKS_OF_A_RECORD:
+            ahead = (most - 1) // _LINKS_OF_A_RECORD * _LINKS_OF_A_RECORD
+            for start in range(0, ahead, _LINKS_OF_A_RECORD):
+                part = slice(start, start + _LINKS_OF_A_RECORD)
+                self._links_ahead(item.depth + 1, document.at, internal[part], external[part], lastmods[part])
+            internal, external, lastmods = internal[ahead:], external[ahead:], lastmods[ahead:]
         if external and self._finds_sites:
             self._emit(ExternRecord(self._visit, item.depth + 1, external))
         self._emit(
@@ -88,9 +99,22 @@ class RecordWriter:
                 refused=tuple(new.refused),
                 regions=parts.regions if is_kept else (),
                 table=parts.table if is_kept else None,
-                lastmods=document.lastmods,
+                lastmods=lastmods,
             )
         )
+
+    def _links_ahead(
+        self,
+        depth: int,
+        at: float,
+        internal: tuple[str, ...],
+        external: tuple[str, ...],
+        lastmods: tuple[tuple[str, float], ...],
+    ) -> None:
+        """A part of the links of a page, before the page: one whose page is never recorded is found again with it."""
+        if external and self._finds_sites:
+            self._emit(ExternRecord(self._visit, depth, external))
+        self._emit(LinksRecord(self._visit, self._site, depth, at, internal, external, lastmods))
 
     def redirect(
         self, item: DueUrl, result: DownloadResult, target: str, refused: tuple[tuple[str, str], ...], now: float

@@ -7,7 +7,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFailure, DownloadResult
-from parcahyd.core.records import Assignment, BadRecord, DueUrl, ExternRecord, PageRecord, SiteLease
+from parcahyd.core.records import Assignment, BadRecord, DueUrl, ExternRecord, LinksRecord, PageRecord, SiteLease
 from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.pipeline.crawl_worker.document_reader import Parts, ReadDocument
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
@@ -50,6 +50,25 @@ def test_where_links_bring_no_site_into_the_crawl_they_do_not_go_first() -> None
     one, records = writer(Scope="site")
     one.page(document(), NEW, b"")
     assert [type(record) for record in records] == [PageRecord]
+
+
+def test_very_many_links_go_ahead_of_their_page_in_small_records() -> None:
+    one, records = writer(Scope="any")
+    paths, urls = [f"/{number}" for number in range(1300)], [f"http://{number}.example/" for number in range(501)]
+    sitemap = document()
+    sitemap.lastmods = tuple((path, 5.0) for path in paths[:700])
+    one.page(sitemap, NewLinks(list(enumerate(paths)), urls, []), b"")
+    page = records[-1]
+    assert isinstance(page, PageRecord)
+    ahead = [record for record in records if isinstance(record, LinksRecord)]
+    parts: list[LinksRecord | PageRecord] = [*ahead, page]
+    assert max(len(record.internal) for record in parts) <= 500
+    assert [path for record in parts for path in record.internal] == paths
+    assert [url for record in parts for url in record.external] == urls
+    assert [path for record in parts for path, _ in record.lastmods] == paths[:700]
+    assert {(record.visit, record.site, record.depth, record.read_at) for record in ahead} == {(7, 3, 3, NOW)}
+    externs = [record for record in records if isinstance(record, ExternRecord)]
+    assert [record.urls for record in externs] == [record.external for record in parts if record.external]
 
 
 def test_of_a_page_that_asks_not_to_be_kept_only_the_links_are() -> None:
