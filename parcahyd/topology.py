@@ -209,6 +209,7 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         # Crawl Worker -> Crawl Manager
         processed=host.coordinator.send,
         slowed=host.coordinator.send,
+        watched=host.send_watched,
         report_plugin_error=host.send_notice,
         wake=host.wake,
         in_thread=host.run_in_thread,

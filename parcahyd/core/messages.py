@@ -6,7 +6,7 @@
 | | | and BadRecord and VisitOver of pairs that never reached a worker |
 | Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, CannotGoOn, Finished |
 | coordinator | Crawl Worker | Begin, BufferAddress, Visits, Stop |
-| Crawl Worker | coordinator | RequestProcessed, Slowed, Report, Notice, CannotRun |
+| Crawl Worker | coordinator | RequestProcessed, Slowed, Watched, Report, Notice, CannotRun |
 | Crawl Worker | Update Database | WorkerJoined, then the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit |
 """
@@ -22,6 +22,7 @@ from parcahyd.core.progress import WorkerProgress
 from parcahyd.core.records import (
     Assignment,
     BadRecord,
+    DueUrl,
     ExternRecord,
     LinksRecord,
     PageRecord,
@@ -66,6 +67,8 @@ __all__ = [
     "Slowed",
     "Stop",
     "Visits",
+    "WatchStep",
+    "Watched",
     "WorkerGone",
     "WorkerJoined",
     "Written",
@@ -160,6 +163,12 @@ class WorkerGone(_Message, frozen=True):
 
     serial: int
     visits: tuple[int, ...]
+    failed: tuple[BadRecord, ...] = ()
+    """The URLs that were under way in watched visits: the death of the worker counts as a try of each."""
+    guilty: tuple[int, ...] = ()
+    """Watched visits to which the death is put down."""
+    innocent: tuple[int, ...] = ()
+    """Watched visits that had no part in it, since another visit had."""
 
 
 class Committed(_Message, frozen=True):
@@ -232,6 +241,30 @@ class Slowed(_Message, frozen=True):
     delay: float
 
 
+class WatchStep(Enum):
+    """How far a watched request is."""
+
+    SENT = "sent"
+    HANDLED = "handled"
+    """Its answer is handled on the event loop, which does nothing else meanwhile."""
+    IN_THREAD = "in thread"
+    """Its document is read in a thread, or waits to be read there."""
+    OVER = "over"
+
+
+class Watched(_Message, frozen=True):
+    """A step of a request in a watched visit. It is written to the socket before the step is taken: if the worker's process
+    dies with it, the coordinator knows what was under way."""
+
+    visit: int
+    site: int
+    number: int
+    """Of the request, within its visit."""
+    step: WatchStep
+    url: DueUrl | None = None
+    """With SENT; None where something other than a page is requested, such as robots.txt."""
+
+
 class Report(_Message, frozen=True):
     """How a worker is doing."""
 
@@ -251,7 +284,7 @@ FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
 FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
 FromUpdateToCoordinator = Ready | CannotRun | CannotGoOn | Leases | Committed | Notice | Finished
 FromCoordinatorToWorker = Begin | BufferAddress | Visits | Stop
-FromWorkerToCoordinator = RequestProcessed | Slowed | Report | Notice | CannotRun
+FromWorkerToCoordinator = RequestProcessed | Slowed | Watched | Report | Notice | CannotRun
 FromUpdateToWorker = Credit
 
 

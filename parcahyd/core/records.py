@@ -101,6 +101,8 @@ class DueUrl(_Record, frozen=True):
     """The stored document's validators; both empty where there is none."""
     stored_version: StoredVersion | None = None
     """None where the document is not refreshed by fragment."""
+    is_suspect: bool = False
+    """The last try ended with the process of its Crawl Worker."""
 
 
 class RobotsStatus(Enum):
@@ -169,6 +171,12 @@ class SiteLease(_Record, frozen=True):
     """How many URLs of the site have a document."""
     guards: bytes = b""
     """What the trap guards learned in earlier visits."""
+    is_watched: bool = False
+    """A worker's process ended during a visit to this site: the coordinator is told of every request (`messages.Watched`)."""
+
+    @property
+    def has_suspects(self) -> bool:
+        return any(url.is_suspect for url in self.urls)
 
     @property
     def origin(self) -> str:

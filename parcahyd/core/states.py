@@ -72,6 +72,7 @@ class Reason(Enum):
     PLUGIN = ("plugin", "A plugin failed on this URL.")
     PEER = ("peer", "The downloader spoke to an address that was not approved; its answer was thrown away.")
     FAULT = ("fault", "This program failed on the answer: a bug worth reporting, with the detail and the URL.")
+    WORKER_DIED = ("worker-died", "A Crawl Worker's process ended while this URL was requested or its document was read.")
     STORE = ("store", "The database could not take this record.")
 
     MISSING = ("missing", "The server says that there is no such document.")
@@ -152,6 +153,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.PLUGIN,
             Reason.PEER,
             Reason.FAULT,
+            Reason.WORKER_DIED,
             Reason.STORE,
         }
     ),

@@ -31,14 +31,15 @@ from parcahyd.core.messages import (
     Ready,
     RequestProcessed,
     Signal,
-    WorkerGone,
 )
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.progress import Observer
 from parcahyd.core.records import SiteLease, VisitOver
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.run_progress import RunProgress
+from parcahyd.processes.worker_deaths import judge
 from parcahyd.processes.worker_pool import Loss, WorkerPool
+from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.urls.host_rules import HostRules, host_delays
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child, usable_cores
@@ -170,7 +171,7 @@ class Coordinator:
             return
         if not self._outcome:
             self._progress.note(f"Crawl Worker {loss.worker} ended (exit code {loss.code}) and was replaced")
-        self.update_database.send(WorkerGone(loss.serial, loss.visits))
+        self.update_database.send(judge(loss, Schedule(self._configuration.work), self.clock.now()))
         if self._boxes is not None:
             work = self._configuration.work
             self._boxes.crawl_manager.worker_gone(loss.worker, host_delays(work), work.address_delay)

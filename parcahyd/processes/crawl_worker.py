@@ -25,6 +25,7 @@ from parcahyd.core.messages import (
     Notice,
     Report,
     Stop,
+    Watched,
     WorkerJoined,
     charge,
     rows_of,
@@ -80,6 +81,11 @@ class CrawlWorkerProcess:
     def send_record(self, record: FromWorkerToUpdate) -> int:
         """Send a record to the Document and URL Buffer; returns what it costs in credit."""
         return charge(self._buffer.send_counted(record), rows_of(record))
+
+    def send_watched(self, message: Watched) -> None:
+        """Write to the socket at once: this process may die with the next step."""
+        self.coordinator.send(message)
+        self.coordinator.flush()
 
     def send_notice(self, sentence: str) -> None:
         """Send each sentence once: a plugin that breaks its contract does so for every page."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from parcahyd.config.database_url import database_url
@@ -79,7 +80,7 @@ class UpdateDatabaseProcess:
         self._listener = Listener(self.loop, self._accepted)
         # By the serials of their processes: a worker may join while its predecessor's channel is still being read.
         self._workers: dict[int, Channel] = {}
-        self._gone: dict[int, tuple[int, ...]] = {}
+        self._gone: dict[int, WorkerGone] = {}
         self._found: list[SiteAddresses] = []
         """Addresses that are not in the database yet."""
         self._released: list[int] = []
@@ -260,13 +261,20 @@ class UpdateDatabaseProcess:
 
     def _worker_gone(self, message: WorkerGone) -> None:
         if message.serial in self._workers:  # Its channel is still being read.
-            self._gone[message.serial] = message.visits
+            self._gone[message.serial] = message
         else:
-            self._abandon(message.visits)
+            self._abandon(message)
 
-    def _abandon(self, visits: tuple[int, ...]) -> None:
-        if visits:
-            self._boxes.document_buffer.abandon(visits)
+    def _abandon(self, message: WorkerGone) -> None:
+        """Release the visits, after what was under way in them is stored as failed."""
+        buffer = self._boxes.document_buffer
+        for record in message.failed:
+            buffer.put(record, charge(len(record.path)), _COORDINATOR)
+        if message.guilty or message.innocent:
+            judge = partial(Store.judge, guilty=message.guilty, innocent=message.innocent)
+            self._call(judge, lambda _: None, "the database is not open")
+        if message.visits:
+            buffer.abandon(message.visits)
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
 
     def _record_of_coordinator(self, record: BadRecord | VisitOver) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from parcahyd.core.messages import Begin, BufferAddress, Committed, FromWorkerToCoordinator, Report, Stop, Visits
+from parcahyd.core.messages import Begin, BufferAddress, Committed, FromWorkerToCoordinator, Report, Stop, Visits, Watched
 from parcahyd.core.progress import WorkerProgress
 from parcahyd.core.records import Assignment
+from parcahyd.processes.watched_requests import WatchedRequest, WatchedRequests
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child
 
@@ -28,6 +29,10 @@ class Loss(msgspec.Struct, frozen=True):
     """Those it was given and whose end is not committed, although it may have told of it."""
     failed_starts: int
     """How many processes in a row, this one included, ended before they could work."""
+    watched: tuple[int, ...] = ()
+    """Those of its visits that were watched."""
+    under_way: tuple[WatchedRequest, ...] = ()
+    """Their requests that were not over."""
 
 
 class _Worker:
@@ -39,6 +44,8 @@ class _Worker:
         self.channel = channel
         self.progress: WorkerProgress | None = None
         self.visits: set[int] = set()
+        self.watched: set[int] = set()
+        self.requests = WatchedRequests()
 
 
 class WorkerPool:
@@ -79,6 +86,7 @@ class WorkerPool:
         channel = Channel(child.end, self._loop, FromWorkerToCoordinator, partial(self._ended, number), self._rested)
         worker = self._workers[number] = _Worker(self._last_serial, child, channel)
         channel.on(Report, partial(self._report, worker))
+        channel.on(Watched, worker.requests.note)
         for kind, handler in self._handlers:
             channel.on(kind, handler)
         channel.send(msgspec.structs.replace(self._begin, worker=number, serial=self._last_serial))
@@ -97,12 +105,14 @@ class WorkerPool:
             self.start(number)
         worker = self._workers[number]
         worker.visits.update([assignment.lease.visit for assignment in assignments])
+        worker.watched.update([assignment.lease.visit for assignment in assignments if assignment.lease.is_watched])
         worker.channel.send(Visits(assignments))
 
     def committed(self, message: Committed) -> None:
         """The end of some visits is committed."""
         for worker in self._workers.values():
             worker.visits.difference_update(message.released)
+            worker.watched.difference_update(message.released)
 
     def progress(self) -> tuple[WorkerProgress, ...]:
         """What each of them last reported."""
@@ -128,4 +138,5 @@ class WorkerPool:
         worker = self._workers.pop(number)
         code = worker.child.wait()
         self._failed_starts = self._failed_starts + 1 if worker.progress is None else 0
-        self._lost(Loss(number, worker.serial, code, tuple(worker.visits), self._failed_starts))
+        visits, watched = tuple(worker.visits), tuple(worker.watched)
+        self._lost(Loss(number, worker.serial, code, visits, self._failed_starts, watched, worker.requests.under_way()))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
-from parcahyd.core.states import State
+from parcahyd.core.states import Reason, State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.documents import VersionsForVisit
@@ -32,6 +32,7 @@ _FIRST = frozenset({int(State.KNOWN), int(State.FAILED)})
 
 _DEATHS_ALLOWED = 3
 """Workers that may die in a row, without having stored anything of a site, before the site is paused for longer."""
+_WORKER_DIED = Reason.WORKER_DIED.word
 
 
 class LeasedSite(NamedTuple):
@@ -211,6 +212,7 @@ class Leases:
                 augmentation=bytes(row.augmentation or b""),
                 site_pages=row.pages,
                 guards=bytes(row.guards or b""),
+                is_watched=site in self._state.watched or any(url.is_suspect for url in due),
             )
             taken.append({"id": site, "visit": pair.visit})
             filled.append(pair)
@@ -321,8 +323,8 @@ class Leases:
         """Frees sites whose visit no process works on any more.
 
         It is unknown which requests were on the way, so host and address are paused for one full delay (architecture,
-        section 3). A site at which workers die one after the other, before anything is stored, is paused for longer each time:
-        a page that kills workers must not go on doing so.
+        section 3). A site at which workers die one after the other, before anything is stored or because of its documents, is
+        paused for longer each time: pages that kill workers must not go on doing so.
         """
         work = self._state.work
         host_delay = host_delays(work)
@@ -332,10 +334,13 @@ class Leases:
         for site, visit, host, port, visit_address, known_addresses, failures, crawl_delay in orphans:
             delay = host_delay(host, port, crawl_delay)
             until = now + delay
-            if worker_died:
-                failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (as it is from now on)
-                if failures > _DEATHS_ALLOWED:
-                    until = max(until, now + grown(failures - _DEATHS_ALLOWED, work.RetryDelay))
+            if worker_died and visit not in self._state.innocent:
+                if visit in self._state.guilty:
+                    deaths = self._state.convictions.get(site, 0) + 1
+                else:
+                    deaths = failures = 0 if visit in self._state.fruitful else failures + 1  # noqa: PLW2901 (from now on)
+                if deaths > _DEATHS_ALLOWED:
+                    until = max(until, now + grown(deaths - _DEATHS_ALLOWED, work.RetryDelay))
             rows.append({"id": site, "visit": visit, "until": until, "failures": failures})
             spared[f"host {host}"] = max(now + delay, spared.get(f"host {host}", 0.0))
             used = addresses.get(visit) or visit_address or known_addresses
@@ -363,7 +368,7 @@ _by_time = itemgetter(-1, 0)
 
 _COLUMNS = (
     *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
-    *(urls.c.etag, urls.c.modified, urls.c.document_id),
+    *(urls.c.etag, urls.c.modified, urls.c.document_id, urls.c.reason),
 )
 _OF_SITE = select(*_COLUMNS).where(*same(urls, "site_id"))
 
@@ -449,7 +454,8 @@ def _chosen(rows: Sequence[Any], now: float, again_before: float) -> list[Any]:
 
 
 def _due(row: Sequence[Any]) -> DueUrl:
-    key, path, depth, hops, seed, tries, state, etag, modified, document = row
+    key, path, depth, hops, seed, tries, state, etag, modified, document, reason = row
     if document is None:
         etag = modified = ""
-    return DueUrl(key, path, depth, hops, bool(seed), tries, state, etag, modified)
+    is_suspect = reason == _WORKER_DIED
+    return DueUrl(key, path, depth, hops, bool(seed), tries, state, etag, modified, is_suspect=is_suspect)

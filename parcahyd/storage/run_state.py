@@ -35,6 +35,15 @@ class RunState:
         """Open visits whose address did not answer."""
         self.fruitful: set[int] = set()
         """Open visits that stored something."""
+        self.guilty: set[int] = set()
+        """Open visits to whose documents the end of their worker's process is put down."""
+        self.innocent: set[int] = set()
+        """Open visits whose worker's process ended through another visit."""
+        self.watched: set[int] = set()
+        """Sites during whose visits a worker's process ended in this run. A visit that ends well does not clear a site: a page
+        could kill a worker in every second visit."""
+        self.convictions: dict[int, int] = {}
+        """By site: how many ends of worker processes were put down to its documents in this run."""
         self._already_stored: dict[int, set[tuple[int, tuple[str, ...]]]] = {}
         """By open visit: links to other sites, with their depth, that are stored and will come again. A page's links come
         twice, by themselves and with the page; either may be stored first.
@@ -53,6 +62,10 @@ class RunState:
         self.visits.clear()
         self.blanked.clear()
         self.fruitful.clear()
+        self.guilty.clear()
+        self.innocent.clear()
+        self.watched.clear()
+        self.convictions.clear()
         self._forget_stored()
         self._given = 0
 
@@ -82,11 +95,24 @@ class RunState:
         self._already_stored.clear()
         self._links_stored = 0
 
+    def worker_died(self, visits: Iterable[int]) -> None:
+        """The worker of these open visits is gone: from now on their sites are watched, or watched no longer."""
+        for visit in visits:
+            site = self.visits[visit]
+            if visit in self.innocent:
+                self.watched.discard(site)
+                continue
+            self.watched.add(site)
+            if visit in self.guilty:
+                self.convictions[site] = self.convictions.get(site, 0) + 1
+
     def close(self, visits: Iterable[int]) -> None:
         for visit in visits:
             self.visits.pop(visit, None)
             self.blanked.discard(visit)
             self.fruitful.discard(visit)
+            self.guilty.discard(visit)
+            self.innocent.discard(visit)
             self._links_stored -= sum(len(urls) for _, urls in self._already_stored.pop(visit, ()))
 
     @property

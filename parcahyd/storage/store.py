@@ -169,9 +169,14 @@ class Store:
         with self._writer.transaction():
             self._leases.note_pauses(record)
 
+    def judge(self, guilty: Sequence[int], innocent: Sequence[int]) -> None:
+        """Notes which open visits the death of a worker is put down to, before they are abandoned. Writes nothing."""
+        self._state.guilty.update(self._state.visits.keys() & guilty)
+        self._state.innocent.update(self._state.visits.keys() & innocent)
+
     def abandon(self, visits: Sequence[int], now: float, addresses: Mapping[int, str] | None = None) -> None:
         """Ends visits whose worker is gone. Host and address wait one full delay: it is unknown what was requested.
-        A site to which this happens again and again is paused for longer each time.
+        A site to which this happens again and again is paused for longer each time. The site's next visits are watched.
 
         `addresses` are those of the visits for which `assign` was not called.
         """
@@ -179,6 +184,7 @@ class Store:
         with self._writer.transaction():
             orphans = [row for row in self._leases.visited() if row.visit in gone]
             self._leases.recover(orphans, now, addresses or {}, worker_died=True)
+        self._state.worker_died(gone)
         self._state.close(gone)
 
     def _is_open(

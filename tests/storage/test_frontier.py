@@ -371,6 +371,65 @@ def test_a_site_that_kills_worker_after_worker_is_left_alone_for_longer_each_tim
     assert desk.lease_and_next() == ([], desk.now + 1.0)
 
 
+def test_a_site_is_watched_after_a_worker_died_there_until_another_visit_is_found_guilty(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/", f"{B}/", "http://c.example/")
+    first = desk.lease()
+    assert [pair.is_watched for pair in first] == [False] * 3
+    c = next(pair for pair in first if pair.host == "c.example")
+    desk.over(c)
+    desk.store.abandon([pair.visit for pair in first if pair is not c], desk.now)
+    desk.now += 10
+    second = {pair.host: pair for pair in desk.lease()}
+    assert {host: pair.is_watched for host, pair in second.items()} == {
+        "a.example": True,
+        "b.example": True,
+        "c.example": False,
+    }
+    a, b = second["a.example"], second["b.example"]
+    desk.store.judge([a.visit, 12345], [b.visit])
+    desk.store.abandon([a.visit, b.visit, 12345], desk.now)
+    desk.now += 10
+    assert {pair.host: pair.is_watched for pair in desk.lease()} == {"a.example": True, "b.example": False}
+
+
+def test_the_innocent_are_not_left_alone_however_often_workers_die_and_the_guilty_are_although_they_bring_pages(
+    desk: Desk,
+) -> None:
+    desk.begin(HostDelay=1.0, RetryDelay=10.0)
+    desk.seed(f"{A}/", f"{B}/")
+    waits = []
+    for number in range(6):
+        pairs = {pair.host: pair for pair in desk.lease()}
+        guilty, innocent = pairs["a.example"], pairs["b.example"]
+        desk.write(desk.page(guilty, internal=(f"/{number}",)))
+        desk.store.judge([guilty.visit], [innocent.visit])
+        desk.store.abandon([guilty.visit, innocent.visit], desk.now)
+        until = {row["host"]: row["not_before"] - desk.now for row in desk.rows(sites)}
+        assert until["b.example"] == 1.0
+        waits.append(until["a.example"])
+        desk.now += max(until.values())
+    assert waits == [1.0, 1.0, 1.0, 10.0, 20.0, 40.0]
+    assert {row["failures"] for row in desk.rows(sites)} == {0}
+
+
+def test_a_url_whose_worker_died_is_a_suspect_in_the_next_run_too(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, internal=("/x", "/y")))
+    record = desk.bad(pair, "/x", reason=Reason.WORKER_DIED)
+    desk.store.store_bad([record], desk.now)
+    desk.over(pair)
+    desk.killed()
+    desk.now += 100_000
+    desk.begin()
+    pair = desk.visit()
+    assert {url.path: url.is_suspect for url in pair.urls if url.state != State.STORED} == {"/x": True, "/y": False}
+    assert pair.is_watched
+    assert pair.has_suspects
+
+
 def test_a_visit_that_found_pages_unchanged_brought_something(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")

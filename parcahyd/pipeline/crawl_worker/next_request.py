@@ -89,6 +89,11 @@ class NextRequest:
         first = self.ready.item if self.ready is not None else self._after_table
         return [*self.local_q] if first is None else [first, *self.local_q]
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the request that is `ready` is for a URL whose last try ended with the process of a worker."""
+        return self.ready is not None and self.ready.item is not None and self.ready.item.is_suspect
+
     def started(self) -> PlannedRequest:
         """The request that was `ready` is sent now; returns it."""
         request = self.ready

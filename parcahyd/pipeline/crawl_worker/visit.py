@@ -25,6 +25,7 @@ from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, Reque
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
+from parcahyd.pipeline.crawl_worker.watch import Watch
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.media_types.media_type import AcceptedTypes
 from parcahyd.rules.politeness.backoff import BAD_REDIRECT, REDIRECTS, Failure, failure
@@ -74,6 +75,10 @@ class Visit:
         self.origin = lease.origin
         self.in_threads = 0
         """Documents and tables of this visit that are being read in a thread."""
+        self.watch: Watch | None = None
+        """Reports each request, where a worker died during a visit to this site."""
+        self.is_alone = lease.has_suspects
+        """One request at a time, its document read before the next: if the worker dies again, it is known with which one."""
         self.pages = 0
         self.backoff = SiteBackoff(lease, work)
         self.settings = settings

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
 from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
@@ -26,6 +26,7 @@ from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
+from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
 from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
@@ -40,9 +41,9 @@ class CrawlWorker:
     """Makes many visits at once, within Connections, OpenSites, LocalUrls and the credit that Update Database gave.
 
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` sends
-    the longer delay that a robots.txt asks for; `report_plugin_error` gets a sentence about an error of a plugin or of this
-    program; `in_thread` runs the first function in a thread, and calls the second on the event loop with the result or the
-    error.
+    the longer delay that a robots.txt asks for; `watched` sends the steps of requests in watched visits;
+    `report_plugin_error` gets a sentence about an error of a plugin or of this program; `in_thread` runs the first function in
+    a thread, and calls the second on the event loop with the result or the error.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class CrawlWorker:
         report_plugin_error: Callable[[str], None],
         wake: Callable[[float], None],
         in_thread: Callable[[Callable[[], Any], Callable[[Any, Exception | None], None]], None],
+        watched: Callable[[Watched], None] = lambda _: None,
     ) -> None:
         self.number = number
         self.on_the_wire = 0
@@ -73,6 +75,7 @@ class CrawlWorker:
         self._send = emit
         self._processed = processed
         self._slowed = slowed
+        self._watched = watched
         self._report_plugin_error = report_plugin_error
         self._wake = wake
         self._in_thread = in_thread
@@ -80,6 +83,7 @@ class CrawlWorker:
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
         self._scheduler: RequestScheduler[Visit] = RequestScheduler(work.address_delay, work.address_connections)
+        self._suspects: SuspectLine[Visit] = SuspectLine()
         self._address_backoff = AddressBackoff(work.RetryDelay)
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
         self._requests = 0
@@ -160,6 +164,8 @@ class CrawlWorker:
             now=now,
         )
         self._visits[visit.lease.visit] = visit, monotonic + self._work.VisitSeconds
+        if visit.lease.is_watched:
+            visit.watch = Watch(visit.lease, self._watched)
         # "Not before" times are stored as wall-clock times; from here on the monotonic clock counts.
         shift = monotonic - now
         self._scheduler.open(visit, assignment.host_not_before + shift, assignment.address_not_before + shift)
@@ -182,11 +188,27 @@ class CrawlWorker:
     def _enqueue_or_close(self, visit: Visit, now: float) -> None:
         """Queue the visit at the scheduler if it has a request, or end it."""
         planned = visit.next_request
+        if visit.is_alone and not self._is_idle(visit):
+            return
         if planned.ready is None:
             if planned.prepare(now) is not None:
-                self._scheduler.enqueue(visit)
+                if not visit.is_alone or not planned.is_suspect or self._suspects.enter(visit):
+                    self._scheduler.enqueue(visit)
             elif visit.is_over:
                 self._close(visit)
+
+    def _is_idle(self, visit: Visit) -> bool:
+        """Whether nothing of the visit is under way or being read. Then its suspect is over, and the next one may be sent."""
+        if visit.next_request.on_the_wire or visit.in_threads:
+            return False
+        if visit.next_request.ready is None:
+            self._leave_suspects(visit)
+        return True
+
+    def _leave_suspects(self, visit: Visit) -> None:
+        following = self._suspects.leave(visit)
+        if following is not None:
+            self._scheduler.enqueue(following)
 
     def _start(self, visit: Visit) -> None:
         planned = visit.next_request.started()
@@ -206,6 +228,8 @@ class CrawlWorker:
         )
         self.on_the_wire += 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
+        if visit.watch is not None:
+            visit.watch.sent(planned)
         self._downloader.start(request, partial(self._done, visit, planned))
         if sent is not None and not self._tells_when_sent:
             sent()
@@ -242,10 +266,7 @@ class CrawlWorker:
         now = self._clock.now()
         planned = visit.next_request
         ready = planned.ready
-        try:
-            visit.answered(request, result, is_foreign, now)
-        except Exception as error:  # One bad document never stops a crawl.
-            self._report_plugin_error(visit.handle_error(request, error, now))
+        self._handle(visit, request, result, is_foreign, now)
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
         if visit.backoff.asked_until or result.failure is not None or self._address_backoff.has_failures:
@@ -260,6 +281,17 @@ class CrawlWorker:
         self._enqueue_or_close(visit, now)
         self.turn()
 
+    def _handle(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool, now: float) -> None:
+        watch = visit.watch
+        if watch is not None:
+            watch.answered(request)
+        try:
+            visit.answered(request, result, is_foreign, now)
+        except Exception as error:  # One bad document never stops a crawl.
+            self._report_plugin_error(visit.handle_error(request, error, now))
+        if watch is not None:
+            watch.handled(request)
+
     def _change_pace(self, visit: Visit, request: PlannedRequest, before: float) -> None:
         delay = visit.pace.delay
         self._scheduler.set_delay(visit, delay)
@@ -269,15 +301,21 @@ class CrawlWorker:
     def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: ThreadCallback) -> None:
         """Run `work` of a visit in a thread. The visit continues meanwhile, and is not over before `then` was called."""
         visit.in_threads += 1
+        watch = visit.watch
+        request = None if watch is None else watch.to_thread()
 
         def done(result: Any, error: Exception | None) -> None:
             visit.in_threads -= 1
+            if watch is not None:
+                watch.from_thread(request)
             now = self._clock.now()
             ready = visit.next_request.ready
             try:
                 sentence = then(result, error, now)
             except Exception as raised:  # As with answers: one bad document never stops a crawl.
                 sentence = f"{type(raised).__name__} on a document of {visit.origin}: {raised}"
+            if watch is not None:
+                watch.handled(request)
             if sentence:
                 self._report_plugin_error(sentence)
             if ready is not None and visit.next_request.ready is None:
@@ -337,6 +375,8 @@ class CrawlWorker:
     def _close(self, visit: Visit) -> None:
         del self._visits[visit.lease.visit]
         visit.close()
+        if visit.is_alone:
+            self._leave_suspects(visit)
         now, monotonic = self._clock.now(), self._clock.monotonic()
         host_rest, address_rest = self._scheduler.close(visit)
         pauses = (

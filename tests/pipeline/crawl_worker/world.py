@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from parcahyd.config.schema import WorkConf
-from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed
+from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.records import Assignment, DueUrl, SiteLease
 from parcahyd.formats.format_plugins import Expanders, Summarizers
@@ -60,6 +60,7 @@ class World:
         self.records: list[FromWorkerToUpdate] = []
         self.processed: list[RequestProcessed] = []
         self.slowed: list[Slowed] = []
+        self.watched: list[Watched] = []
         self.plugin_errors: list[str] = []
         self.asked: list[tuple[float, str]] = []
         self.requests: list[DownloadRequest] = []
@@ -84,6 +85,7 @@ class World:
             report_plugin_error=self.plugin_errors.append,
             wake=self._wake,
             in_thread=self._in_thread,
+            watched=self.watched.append,
         )
 
     def _in_thread(self, read: Callable[[], Any], done: Callable[[Any, Exception | None], None]) -> None:
