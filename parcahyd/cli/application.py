@@ -58,8 +58,9 @@ class _Commands(click.Group):
             from difflib import get_close_matches
 
             nearest = get_close_matches(args[0], COMMANDS, 1)
+            meant = f"run {args[0]}" if "://" in args[0] else repr(nearest[0]) if nearest else ""
             raise UserError(
-                f"there is no command {args[0]!r}", f"did you mean {nearest[0]!r}?" if nearest else "parcahyd --help lists them"
+                f"there is no command {args[0]!r}", f"did you mean {meant}?" if meant else "parcahyd --help lists them"
             )
         return super().resolve_command(ctx, args)
 
@@ -80,13 +81,13 @@ def application(ctx: click.Context) -> None:
 
     \b
     A first crawl, into ./crawl.db:
-      parcahyd run --seed https://www.example.org/
+      parcahyd run https://www.example.org/
       parcahyd status
       parcahyd urls --state stored
       parcahyd show https://www.example.org/ > page.html
 
     Settings come from MapConf.toml and WorkConf.toml in the folder given with --conf, else in ./conf, else from the built-in
-    defaults with the database crawl.db in the current folder; --set changes single ones.
+    defaults with the database crawl.db in the current folder; --set changes single ones, and --db names another database.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.command()
 @click.argument("url")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
+def command(folder: Path | None, overrides: tuple[str, ...], database: str | None, url: str) -> None:
     """Show what is known about one URL: its state, and why.
 
     Its canonical form and what was changed for it, its state with the reason and what can be done about it, whether scope,
@@ -35,7 +35,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str) -> None:
       parcahyd explain https://www.example.org/private/
       parcahyd explain --conf conf/ http://127.0.0.1:8080/index.html
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     text = recorded(url)
     if text is None:
         raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")

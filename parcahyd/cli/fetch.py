@@ -34,7 +34,9 @@ _LINKS = 20
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the document there.")
 @click.option("--links", "all_links", is_flag=True, help=f"List every link of the document, not only the first {_LINKS}.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: Path | None, all_links: bool) -> None:
+def command(
+    folder: Path | None, overrides: tuple[str, ...], database: str | None, url: str, output: Path | None, all_links: bool
+) -> None:
     """Visit one URL and print everything; nothing is stored.
 
     The host is resolved and its addresses are vetted, robots.txt is asked for and obeyed, and the document is read as a crawl
@@ -46,7 +48,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, output: P
       parcahyd fetch https://www.example.org/
       parcahyd fetch --output page.html --set Work.UserAgent=mybot/1.0 https://www.example.org/
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     text = canonical(url)
     if text is None:
         raise UserError(f"{url!r} is not the URL of a document on a server", "write it in full, such as https://example.org/")

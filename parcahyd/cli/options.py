@@ -1,4 +1,4 @@
-"""Options and arguments that commands share (`--conf`, `--set`, `--port`, a time), and the configuration that they lead to."""
+"""Options and arguments that commands share (`--conf`, `--set`, `--db`, `--port`, a time), and the configuration of them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 from msgspec.structs import fields
 
+from parcahyd.cli.missing_database import require_database
 from parcahyd.cli.wording import one_line
 from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.core.errors import UserError
@@ -28,6 +29,7 @@ __all__ = [
     "default_folder",
     "open_reports",
     "port_option",
+    "print_hint",
     "read_configuration",
     "time_argument",
 ]
@@ -36,7 +38,14 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 def crawl_options(command: _Command) -> _Command:
-    """Give a command `--conf` and `--set`; it receives them as `folder` and `overrides`."""
+    """Give a command `--conf`, `--set` and `--db`; it receives them as `folder`, `overrides` and `database`."""
+    database = click.option(
+        "--db",
+        "database",
+        metavar="FILE",
+        help="The crawl's database: an SQLite file, looked for from the current folder, or postgresql://USER@HOST/NAME. It "
+        "wins over DbUrl.",
+    )
     overrides = click.option(
         "--set",
         "overrides",
@@ -54,7 +63,7 @@ def crawl_options(command: _Command) -> _Command:
         help="The folder with MapConf.toml and WorkConf.toml. Without it ./conf is read if it has one of them, else the "
         "built-in defaults hold and the database is crawl.db in the current folder.",
     )
-    return folder(overrides(command))
+    return folder(overrides(database(command)))
 
 
 def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -122,15 +131,22 @@ def _is_file(path: str) -> bool:
         return False
 
 
-def read_configuration(folder: str | os.PathLike[str] | None, overrides: Sequence[str]) -> Configuration:
-    """What `--conf` and `--set` make; hints for its author go to standard error."""
+def read_configuration(
+    folder: str | os.PathLike[str] | None, overrides: Sequence[str], database: str | None = None
+) -> Configuration:
+    """What `--conf`, `--set` and `--db` make; hints for its author go to standard error."""
     from parcahyd.config.loading import load
 
     hints: list[str] = []
-    configuration = load(folder if folder is not None else default_folder(), overrides, hints=hints)
+    configuration = load(folder if folder is not None else default_folder(), overrides, hints=hints, database=database)
     for hint in hints:
-        sys.stderr.write(f"parcahyd: hint: {one_line(hint)}\n")
+        print_hint(hint)
     return configuration
+
+
+def print_hint(sentence: str) -> None:
+    """A line on standard error that is no error."""
+    sys.stderr.write(f"parcahyd: hint: {one_line(sentence)}\n")
 
 
 def open_reports(configuration: Configuration) -> Reports:
@@ -138,4 +154,6 @@ def open_reports(configuration: Configuration) -> Reports:
     from parcahyd.config.database_url import database_url
     from parcahyd.storage.reports import Reports
 
-    return Reports.open(database_url(configuration))
+    url = database_url(configuration)
+    require_database(url, configuration.folder)
+    return Reports.open(url)

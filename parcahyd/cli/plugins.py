@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
+def command(folder: Path | None, overrides: tuple[str, ...], database: str | None, as_json: bool) -> None:
     """List the plugins: what they offer, and which are in use.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
@@ -32,7 +32,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> N
       parcahyd plugins --conf conf/ --json
       parcahyd plugins --set Work.DownloaderClass=requests
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     listing = PluginManager.load(configuration, check=False).listing()
     in_use = _in_use(configuration)
     if as_json:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from parcahyd.cli.options import crawl_options, read_configuration
+from parcahyd.cli.exit_codes import print_error
+from parcahyd.cli.missing_database import crawl_beside
+from parcahyd.cli.options import crawl_options, print_hint, read_configuration
 from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread
+from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
+from parcahyd.config.database_url import database_url, sqlite_file
+from parcahyd.config.schema import Configuration
+from parcahyd.core.errors import UserError
 
 __all__ = ["command"]
+
+_MOST_ERRORS = 10
 
 
 class _Interval(click.FloatRange):
@@ -28,12 +38,20 @@ class _Interval(click.FloatRange):
 
 
 @click.command()
+@click.argument("urls", nargs=-1, metavar="[URL]...")
 @click.option(
     "--seed",
     "seeds",
     multiple=True,
     metavar="URL",
-    help="A URL to start from, besides Seeds in WorkConf.toml. May be repeated.",
+    help="The same as an argument: a URL to start from, besides Seeds in WorkConf.toml. May be repeated.",
+)
+@click.option(
+    "--seeds",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="A file with URLs to start from, one per line; # opens a comment, and - is standard input. May be repeated.",
 )
 @click.option("--forever", is_flag=True, help="Do not end when everything is stored: keep the documents fresh.")
 @click.option(
@@ -49,12 +67,17 @@ class _Interval(click.FloatRange):
 def command(
     folder: Path | None,
     overrides: tuple[str, ...],
+    database: str | None,
+    urls: tuple[str, ...],
+    files: tuple[str, ...],
     seeds: tuple[str, ...],
     forever: bool,
     interval: float,
     quiet: bool,
 ) -> int:
     """Crawl until nothing is due; go on where a run stopped.
+
+    Each URL is a seed: the crawl starts from it. The next run needs none, since the database has them.
 
     The links of every stored page are followed within the scope (by default the seeds' own sites), as robots.txt
     allows, one request per second and host. A page that is stored and fresh is not asked for again.
@@ -69,23 +92,54 @@ def command(
 
     \b
     Examples:
-      parcahyd run --seed https://www.example.org/
-      parcahyd run --seed https://www.example.org/ --set Work.MaxPages=100
+      parcahyd run https://www.example.org/
+      parcahyd run https://www.example.org/ --db example.db --set Work.MaxPages=100
+      parcahyd run --seeds urls.txt
       parcahyd run --conf conf/
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
-      parcahyd run --seed http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
+      parcahyd run http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
     from parcahyd.net.certificate_authorities import authorities_file
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
 
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
+    given = read_seeds((*urls, *seeds), files)
+    errors = seed_errors((*map(GivenSeed, configuration.work.Seeds), *given))
+    if errors:
+        return _print_seed_errors(errors)
+    _look_for_the_database(configuration, has_seeds=bool(given or configuration.work.Seeds))
     if configuration.work.CaFile:
         authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
     observer = ReporterThread(_reporter(interval, quiet))
     try:
-        return crawl(configuration, seeds, forever=forever, observer=observer)
+        return crawl(configuration, [seed.text for seed in given], forever=forever, observer=observer)
     finally:
         observer.close()
+
+
+def _print_seed_errors(errors: Sequence[UserError]) -> int:
+    for error in errors[:_MOST_ERRORS]:
+        print_error(str(error), 2)
+    if len(errors) > _MOST_ERRORS:
+        print_error(f"{len(errors) - _MOST_ERRORS:,} more seeds are wrong", 2)
+    return 2
+
+
+def _look_for_the_database(configuration: Configuration, *, has_seeds: bool) -> None:
+    """Before a run makes a new database: is that what the user expects?"""
+    url = database_url(configuration)
+    file = sqlite_file(url)
+    if file is None or os.path.lexists(file):
+        return
+    beside = crawl_beside(file, configuration.folder)
+    if has_seeds:
+        if beside:
+            print_hint(f"a new crawl begins in {file}; the one in {beside} is not used (--db {beside} goes on with that one)")
+        return
+    raise UserError(
+        f"there is nothing to crawl: no seed is given, and there is no database {file} yet",
+        f"parcahyd run URL, or --db {beside} to go on with that crawl" if beside else "parcahyd run URL starts a crawl",
+    )
 
 
 def _reporter(interval: float, quiet: bool) -> Reporter:

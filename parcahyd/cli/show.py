@@ -27,7 +27,15 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 @click.option("--at", metavar="TIME", help="The document as it was then: a date, an ISO 8601 time, or seconds since the epoch.")
 @click.option("--versions", is_flag=True, help="List the stored versions, newest first, instead.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: bool, at: str | None, versions: bool) -> None:
+def command(
+    folder: Path | None,
+    overrides: tuple[str, ...],
+    database: str | None,
+    url: str,
+    headers: bool,
+    at: str | None,
+    versions: bool,
+) -> None:
     """Write a stored document to standard output, byte for byte.
 
     These are the bytes that the server sent, content codings removed. A URL may be given in any spelling that leads to the
@@ -43,7 +51,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], url: str, headers: 
       parcahyd show --at 2026-03-04T12:00Z https://www.example.org/
     """
     wanted_at = None if at is None else time_argument(at)
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     with open_reports(configuration) as reports:
         if versions:
             _list_versions(reports, url)

@@ -29,7 +29,9 @@ _TOP = 10
 @click.option("--freshness", is_flag=True, help="Also how fresh the pages are; half a minute for a million URLs.")
 @click.option("--similar", is_flag=True, help="Also how many documents are near-duplicates; a minute for a million documents.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, freshness: bool, similar: bool) -> None:
+def command(
+    folder: Path | None, overrides: tuple[str, ...], database: str | None, as_json: bool, freshness: bool, similar: bool
+) -> None:
     """Show what is stored, what waits, and how the last run went.
 
     It only reads, and may be asked while a crawl runs.
@@ -40,7 +42,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool, fres
       parcahyd status --freshness --similar
       parcahyd status --conf conf/ --json
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     now = time.time()
     with open_reports(configuration) as reports:
         status = reports.status(now, top=_TOP)

@@ -59,7 +59,7 @@ def url_report_lines(
     yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
     if details is None:
-        yield _line("to add it", f"parcahyd run --seed {quote(url)}")
+        yield _line("to add it", f"parcahyd run {quote(url)}")
         return
     yield from _origin(details)
     yield from _history(details)
@@ -239,24 +239,24 @@ REMEDIES = {
     Reason.TIMEOUT: "If the server is slow, raise Work.TimeoutConnect, Work.TimeoutIdle or Work.TimeoutTotal.",
     Reason.PLUGIN: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
     Reason.PEER: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
-    Reason.SCOPE: "Give it as a seed (--seed URL), or widen the scope: --set Work.Scope=domain, or any.",
-    Reason.DEPTH: "Raise Work.MaxDepth, or give it as a seed (--seed URL).",
+    Reason.SCOPE: "Give it as a seed (parcahyd run URL), or widen the scope: --set Work.Scope=domain, or any.",
+    Reason.DEPTH: "Raise Work.MaxDepth, or give it as a seed (parcahyd run URL).",
     Reason.ADDRESS: "If that network is yours to crawl, allow it: --set 'Map.AllowAddresses=[\"{network}\"]'",
     Reason.SCHEME: "Choose a downloader that serves it (Work.DownloaderClass); `parcahyd plugins` lists them.",
     Reason.SIZE: "Raise Work.MaxBytes.",
     Reason.REDIRECTS: "Raise Work.MaxRedirects.",
-    Reason.EXCLUDED: "Change Work.Include or Work.Exclude, or give it as a seed (--seed URL).",
+    Reason.EXCLUDED: "Change Work.Include or Work.Exclude, or give it as a seed (parcahyd run URL).",
     Reason.SITE_PAGES: "Raise Work.MaxPagesPerSite.",
     Reason.MEDIA_TYPE: "Add its type to Work.MediaTypes.",
     Reason.LENGTH: "Raise Work.MaxUrlLength; the URL is found again when the page that it stands in is.",
-    Reason.PATH_DEPTH: "If it is no trap, raise Work.MaxPathSegments, or give it as a seed (--seed URL).",
-    Reason.REPEATS: "If it is no trap, raise Work.MaxRepeats, or give it as a seed (--seed URL).",
-    Reason.PARAMETERS: "If it is no trap, raise Work.MaxParameters, or give it as a seed (--seed URL).",
-    Reason.QUERIES: "If it is no trap, raise Work.MaxQueryShapes, or give it as a seed (--seed URL).",
+    Reason.PATH_DEPTH: "If it is no trap, raise Work.MaxPathSegments, or give it as a seed (parcahyd run URL).",
+    Reason.REPEATS: "If it is no trap, raise Work.MaxRepeats, or give it as a seed (parcahyd run URL).",
+    Reason.PARAMETERS: "If it is no trap, raise Work.MaxParameters, or give it as a seed (parcahyd run URL).",
+    Reason.QUERIES: "If it is no trap, raise Work.MaxQueryShapes, or give it as a seed (parcahyd run URL).",
     Reason.CALENDAR: "If it is no trap, raise Work.MaxYearsAhead or Work.MaxYearsBack.",
     Reason.SESSION: "Name the session's parameter in Work.StripParameters, or set Work.OneSession=false.",
-    Reason.DUPLICATES: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (--seed URL).",
-    Reason.SOFT_404: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (--seed URL).",
+    Reason.DUPLICATES: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (parcahyd run URL).",
+    Reason.SOFT_404: "If it is no trap, raise Work.TemplateBudget, or give it as a seed (parcahyd run URL).",
 }
 """What the user can do about a URL that is not stored. A reason without an entry passes by itself, or not at all."""
 

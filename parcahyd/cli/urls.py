@@ -35,7 +35,9 @@ _HEADING = "state    reason              status  depth  url"
 @click.option("--site", metavar="HOST", help="Only URLs of this site: a host, or scheme://host[:port].")
 @click.option("--jsonl", is_flag=True, help="One JSON object per line, with every field.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, site: str | None, jsonl: bool) -> None:
+def command(
+    folder: Path | None, overrides: tuple[str, ...], database: str | None, state: str | None, site: str | None, jsonl: bool
+) -> None:
     """List the URLs with their state, reason, status and depth.
 
     The list is written as it is read, however long it is, and may be asked for while a crawl runs. A dash stands for
@@ -47,7 +49,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], state: str | None, 
       parcahyd urls --site www.example.org --jsonl > urls.jsonl
       parcahyd urls --state refused | awk '{print $2}' | sort | uniq -c
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     with open_reports(configuration) as reports:
         found = reports.urls(state=state, site=None if site is None else _named(site))
         if jsonl:

@@ -27,7 +27,7 @@ __all__ = ["command"]
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per finding and line; nothing where nothing was found.")
 @crawl_options
-def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
+def command(folder: Path | None, overrides: tuple[str, ...], database: str | None, as_json: bool) -> int:
     """Check that everything in the database is as it must be.
 
     Every document is unpacked and compared with its SHA-256, every state with its reason, every count with what it counts,
@@ -41,7 +41,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], as_json: bool) -> i
       parcahyd verify
       parcahyd verify --json | head
     """
-    configuration = read_configuration(folder, overrides)
+    configuration = read_configuration(folder, overrides, database)
     with open_reports(configuration) as reports, _without_a_run(configuration) as no_run:
         findings = _findings(reports, no_run)
         first = next(findings, None)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, unquote
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import ConfigurationError
 
-__all__ = ["DATABASE_KEYS", "database_url", "shown_database_url", "without_password"]
+__all__ = ["DATABASE_KEYS", "database_url", "named_database", "shown_database_url", "sqlite_file", "without_password"]
 
 DATABASE_KEYS = ("DbUrl", "DbName", "DbUser", "DbPassword")
 """The keys that both files have and that must agree."""
@@ -21,6 +21,7 @@ DATABASE_KEYS = ("DbUrl", "DbName", "DbUser", "DbPassword")
 _HIDDEN = "***"
 _FORMS = 'supported are "sqlite:///FILE" and "postgresql://USER@HOST:PORT/NAME"'
 _FROM_ENVIRONMENT = "env:"
+_SQLITE_FILE = "sqlite:///"
 
 _POSTGRESQL = re.compile(
     r"""(?:(?P<user>[^:/?]*)(?::(?P<password>[^/?]*))?@)?
@@ -45,6 +46,26 @@ def database_url(configuration: Configuration) -> str:
 def shown_database_url(configuration: Configuration) -> str:
     """The same URL for people to read: the password is hidden, and the environment is not read."""
     return _assembled(configuration, shown=True)
+
+
+def named_database(given: str) -> str:
+    """The DbUrl that `--db` stands for: a file, looked for from the current folder, or a URL."""
+    if any("\ud800" <= one <= "\udfff" for one in given):
+        raise ConfigurationError("--db: the file's name is not UTF-8", "choose another")
+    if "://" in given and not given.startswith(_SQLITE_FILE):
+        return given
+    file = given.removeprefix(_SQLITE_FILE)
+    if not file:
+        raise ConfigurationError("--db is empty", "name a file, such as crawl.db, or a postgresql:// URL")
+    if os.path.isdir(file):
+        inside = _in_one_line(os.path.join(file, "crawl.db"))
+        raise ConfigurationError(f'--db: "{_in_one_line(file)}" is a folder', f"name a file in it, such as {inside}")
+    return f"{_SQLITE_FILE}{os.path.abspath(file)}"
+
+
+def sqlite_file(url: str) -> str | None:
+    """The file of an SQLite URL that `database_url` gave; None for a server."""
+    return url.removeprefix(_SQLITE_FILE) if url.startswith(_SQLITE_FILE) else None
 
 
 def without_password(url: str) -> str:
@@ -80,7 +101,7 @@ def _sqlite(configuration: Configuration, rest: str) -> str:
         raise _refusal(configuration, "DbUrl", f'"{path}" has a "?" or "%" in it', "choose a file and folder without them")
     if rest.endswith("/"):
         raise _refusal(configuration, "DbUrl", f'"{path}" is named as a folder', "name a file in it")
-    return f"sqlite:///{path}"
+    return f"{_SQLITE_FILE}{path}"
 
 
 def _postgresql(configuration: Configuration, rest: str, *, shown: bool) -> str:

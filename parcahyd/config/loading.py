@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from parcahyd.config.checking import HostTables, Place, checked, nearest, rules_in_line
-from parcahyd.config.database_url import DATABASE_KEYS, shown_database_url
+from parcahyd.config.database_url import DATABASE_KEYS, named_database, shown_database_url
 from parcahyd.config.explaining import SECRETS_OF_OVERRIDES, Conf, Declared, declared, declared_of_host, plain, shown, toml_text
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import ConfigurationError
@@ -55,17 +55,23 @@ class _Given(msgspec.Struct, frozen=True):
     place: Place
 
 
-def load(folder: str | os.PathLike[str] | None, overrides: Sequence[str] = (), hints: list[str] | None = None) -> Configuration:
+def load(
+    folder: str | os.PathLike[str] | None,
+    overrides: Sequence[str] = (),
+    hints: list[str] | None = None,
+    database: str | None = None,
+) -> Configuration:
     """The configuration in `folder` with `overrides`, the texts of `--set`, applied to it.
 
     Without a folder the defaults count, and relative paths start in the current directory; there are no plugin files, since
-    nobody named the folder above the current one as a place of code. What was understood but should be
+    nobody named the folder above the current one as a place of code. `database`, the text of `--db`, wins over every DbUrl; a
+    file in it is looked for from the current directory. What was understood but should be
     written differently is appended to `hints`. Raises ConfigurationError, one line, at the first error.
     """
     hints = [] if hints is None else hints
     where = _absolute(os.curdir if folder is None else os.fspath(folder))
     in_files = {} if folder is None else _given_in_folder(where, hints)
-    given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, hints))}
+    given = {**_shared(in_files), **_shared(_given_by_overrides(overrides, hints)), **_given_database(database)}
     values = {name: one.value for name, one in given.items()}
     if folder is None:
         values.setdefault("Map.PluginDir", "")
@@ -224,6 +230,13 @@ def _given_by_overrides(overrides: Sequence[str], hints: list[str]) -> dict[str,
         value = _override_value(setting, raw.strip(), place)
         given[f"{which}.{setting.key}"] = _Given(checked(which, setting, value, place), place)
     return given
+
+
+def _given_database(database: str | None) -> dict[str, _Given]:
+    if database is None:
+        return {}
+    given = _Given(named_database(database), Place("--db", "--db"))
+    return {"Map.DbUrl": given, "Work.DbUrl": given}
 
 
 def _override_shown(key: str, text: str) -> str:

@@ -115,7 +115,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = ""
     Cookies: Annotated[bool, _says("Send cookies back to the site that set them, for as long as a worker runs.")] = False
     Http2: Annotated[bool, _says("Speak HTTP/2 with servers that offer it over TLS.")] = True
-    Seeds: Annotated[tuple[str, ...], _says("URLs that the crawl starts from; --seed adds to them.")] = ()
+    Seeds: Annotated[tuple[str, ...], _says("URLs that the crawl starts from; `parcahyd run URL` adds to them.")] = ()
     Order: Annotated[
         str,
         _says(

@@ -196,7 +196,7 @@ class Coordinator:
             self._end(
                 UserError(
                     "there is nothing to crawl: the database knows no URL",
-                    "give one with --seed URL, or Seeds in WorkConf.toml",
+                    "parcahyd run URL, or Seeds in WorkConf.toml",
                 )
             )
             return

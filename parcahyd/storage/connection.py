@@ -19,6 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from parcahyd.config.database_url import without_password
 from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
+from parcahyd.storage.unusable_databases import refuse_foreign, remedy_of_server
 
 __all__ = [
     "Database",
@@ -38,8 +39,9 @@ _ASK_ITS_OWNER = "ask its owner for the right to"
 _MEANINGFUL = {ord("%"): "%25", ord("?"): "%3f", ord("#"): "%23"}
 """Characters with a meaning in an SQLite URI (<https://www.sqlite.org/uri.html>, section 3.1), escaped."""
 
+_WAIT = f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}"
 _PRAGMAS = (
-    f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}",
+    _WAIT,
     # For a new database. With pages of 4,096 bytes a crawl takes 4 to 7 % more CPU; its file is a sixth larger where documents
     # are small, and an eighth smaller where they take some 7 kB each, of which two fill a page badly.
     "PRAGMA page_size = 16384",
@@ -51,7 +53,7 @@ _PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 2000",
 )
 
-_READERS_PRAGMAS = ("PRAGMA query_only = ON", _PRAGMAS[0])
+_READERS_PRAGMAS = ("PRAGMA query_only = ON", _WAIT)
 
 
 class Database(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ class Database(msgspec.Struct, frozen=True):
         try:
             return self.engine.connect()
         except SQLAlchemyError as error:
-            remedy = "check DbUrl" if self.kind == "sqlite" else "check DbUrl, DbUser, DbPassword and that the server runs"
+            remedy = "check DbUrl or --db" if self.kind == "sqlite" else remedy_of_server(first_line(error), self.place)
             raise DatabaseUnusable(f"cannot open the database {self.place}: {first_line(error)}", remedy) from error
 
 
@@ -115,7 +117,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
-        return _checked(connection, _READERS_PRAGMAS if read_only else _PRAGMAS)
+        return _checked(connection, _READERS_PRAGMAS if read_only else _PRAGMAS, path)
 
     def connect_reader() -> sqlite3.Connection:
         try:
@@ -124,7 +126,7 @@ def _sqlite(file: str, *, create: bool, read_only: bool) -> Database:
             if os.access(folder, os.W_OK):
                 raise
             if is_complete(path):
-                return _checked(ReadonlyConnection(path, name), _READERS_PRAGMAS)
+                return _checked(ReadonlyConnection(path, name), _READERS_PRAGMAS, path)
             raise DatabaseUnusable(
                 f"the database {path} cannot be read with its log in a folder that may not be written to: {first_line(error)}",
                 f"copy it to another folder, together with {os.path.basename(path)}-wal",
@@ -159,12 +161,13 @@ def _create(path: str) -> None:
         os.close(os.open(os.path.realpath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _checked(connection: sqlite3.Connection, pragmas: Iterable[str]) -> sqlite3.Connection:
+def _checked(connection: sqlite3.Connection, pragmas: Iterable[str], path: str) -> sqlite3.Connection:
     try:
+        connection.execute(_WAIT)
+        refuse_foreign(connection, path)  # Before the pragmas: the mode of the journal is written into the file.
         for pragma in pragmas:
             connection.execute(pragma)
-        connection.execute("SELECT count(*) FROM sqlite_master")  # fails if the file is no database
-    except sqlite3.Error:
+    except (sqlite3.Error, DatabaseUnusable):
         connection.close()
         raise
     return connection

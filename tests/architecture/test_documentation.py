@@ -50,7 +50,7 @@ def test_every_command_has_its_section_in_order() -> None:
 def test_every_option_is_documented(name: str) -> None:
     section = _sections()[name]
     for parameter in _parameters(_command(name)):
-        if isinstance(parameter, click.Option) and parameter.name not in ("folder", "overrides"):
+        if isinstance(parameter, click.Option) and parameter.name not in ("folder", "overrides", "database"):
             assert f"`{parameter.opts[-1]}" in section, f"{parameter.opts[-1]} of {name}"
 
 
@@ -58,6 +58,7 @@ def test_the_options_of_every_crawl_are_documented_once() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8").partition("## `parcahyd run`")[0]
     assert "`--conf DIR`" in page
     assert "`--set Map.KEY=VALUE`" in page
+    assert "`--db FILE`" in page
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -74,7 +75,7 @@ def test_help_has_a_sentence_examples_and_a_sentence_for_each_option(name: str) 
 def test_every_command_that_reads_a_crawl_takes_its_options() -> None:
     for name in set(COMMANDS) - {"augment", "completion"}:
         options = {option for parameter in _command(name).params for option in parameter.opts}
-        assert {"--conf", "--set"} <= options, name
+        assert {"--conf", "--set", "--db"} <= options, name
 
 
 def test_every_field_of_a_url_in_json_is_documented() -> None:

@@ -125,7 +125,7 @@ def test_a_full_disk_is_one_line() -> None:
 
 def test_an_interrupt_before_a_crawl_runs_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parcahyd.topology.crawl", _raising(KeyboardInterrupt()))
-    assert main(["run"]) == 130
+    assert main(["run", "http://a.example/"]) == 130
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

@@ -58,9 +58,9 @@ def test_a_url_that_was_never_seen_on_a_site_that_was(crawl: Crawl, capsys: pyte
     assert story["state"] == "not in this crawl"
     assert story["scope"] == 'inside (Scope = "site")'
     assert story["robots"].startswith("forbidden for parcahyd by Disallow: /private/ (line 3); ")
-    assert story["to add it"] == f"parcahyd run --seed {crawl.site}private/new.html"
+    assert story["to add it"] == f"parcahyd run {crawl.site}private/new.html"
     story = _story(crawl, f"{crawl.site}new?a=1&b=2", capsys)
-    assert story["to add it"] == f"parcahyd run --seed '{crawl.site}new?a=1&b=2'"
+    assert story["to add it"] == f"parcahyd run '{crawl.site}new?a=1&b=2'"
 
 
 @pytest.mark.parametrize(

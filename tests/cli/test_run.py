@@ -12,6 +12,7 @@ from parcahyd.core.progress import Observer, Progress, RunSummary
 
 from .conftest import Crawl
 
+SEED = "http://a.example/"
 SNAPSHOT = Progress(9.0, 4, 0, 0, 0, 0, 100, {}, 1.0, 0, 0, 0, 0, 0, ())
 SUMMARY = RunSummary("interrupted", 9.5, 5, 4, 0, 0, 0, 0, 100, {}, {"known": 3}, None)
 
@@ -48,10 +49,9 @@ def test_the_real_program_ends_with_a_summary(crawl: Crawl) -> None:
 
 
 def test_seeds_and_settings_are_handed_on(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    seeds = ["http://a.example/", "http://b.example/"]
-    assert main(["run", "--forever", "--set", "Work.MaxPages=5", "--seed", seeds[0], "--seed", seeds[1]]) == 0
+    assert main(["run", "--forever", "--set", "Work.MaxPages=5", "--seed", "http://b.example/", SEED]) == 0
     ((configuration, given, forever),) = topology.asked
-    assert given == tuple(seeds)
+    assert given == (SEED, "http://b.example/")
     assert forever
     assert configuration.work.MaxPages == 5
     lines = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
@@ -60,7 +60,7 @@ def test_seeds_and_settings_are_handed_on(topology: FakeTopology, capfdbinary: p
 
 def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     topology.code = 130
-    assert main(["run", "--interval", "60"]) == 130
+    assert main(["run", SEED, "--interval", "60"]) == 130
     (line,) = capfdbinary.readouterr().out.splitlines()
     assert json.loads(line)["outcome"] == "interrupted"
 
@@ -77,33 +77,33 @@ def test_the_exit_code_is_the_runs(topology: FakeTopology, capfdbinary: pytest.C
 def test_an_interval_that_is_none_is_one_line(
     topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes], given: str, message: str
 ) -> None:
-    assert main(["run", "--interval", given]) == 2
+    assert main(["run", SEED, "--interval", given]) == 2
     line = f"parcahyd: invalid value for '--interval': {message} (see parcahyd run --help)\n"
     assert capfdbinary.readouterr() == (b"", line.encode())
     assert topology.asked == []
 
 
 def test_an_interval_of_nothing_tells_everything(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["run", "--interval", "0"]) == 0
+    assert main(["run", SEED, "--interval", "0"]) == 0
     lines = [json.loads(line)["event"] for line in capfdbinary.readouterr().out.splitlines()]
     assert lines == ["progress", "summary"]
 
 
 def test_quiet_says_nothing(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["run", "--quiet"]) == 0
+    assert main(["run", SEED, "--quiet"]) == 0
     assert capfdbinary.readouterr() == (b"", b"")
 
 
 def test_a_busy_crawl_is_one_line(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     topology.mistake = CrawlBusy("another run is working on this database", "wait for it")
-    assert main(["run"]) == 2
+    assert main(["run", SEED]) == 2
     assert capfdbinary.readouterr() == (b"", b"parcahyd: another run is working on this database (wait for it)\n")
 
 
 def test_certificate_authorities_that_cannot_be_read_are_one_line(
     topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    assert main(["run", "--set", "Work.CaFile=/nowhere.pem"]) == 2
+    assert main(["run", SEED, "--set", "Work.CaFile=/nowhere.pem"]) == 2
     out, err = capfdbinary.readouterr()
     assert (out, err.count(b"\n")) == (b"", 1)
     assert err.startswith(b'parcahyd: CaFile "/nowhere.pem" cannot be read (')

@@ -50,7 +50,7 @@ def test_errors_in_the_files(crawl: CrawlFactory, file: str, text: str, words: t
         (("--set", "Work.HostDelay", *_SEED), ("Work.HostDelay",)),
         (("--set", "Work.HostDelay=[1", *_SEED), ("Work.HostDelay",)),
         (("--seed", "not a url"), ("not a url",)),
-        ((), ("--seed",)),
+        ((), ("parcahyd run URL",)),
         (("--sed", "http://127.0.0.1:9/"), ("--seed",)),
     ],
 )
