@@ -269,7 +269,7 @@ class UpdateDatabaseProcess:
         """Release the visits, after what was under way in them is stored as failed."""
         buffer = self._boxes.document_buffer
         for record in message.failed:
-            buffer.put(record, charge(len(record.path)), _COORDINATOR)
+            buffer.put(record, charge(len(record.path), 1), _COORDINATOR)
         if message.guilty or message.innocent:
             judge = partial(Store.judge, guilty=message.guilty, innocent=message.innocent)
             self._call(judge, lambda _: None, "the database is not open")
