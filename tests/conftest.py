@@ -29,8 +29,8 @@ def server() -> Iterator[SiteServer]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server of this test process, to which a database's name is appended."""
-    with postgres_server() as prefix:
-        yield prefix
+    with postgres_server() as server:
+        yield server.prefix
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -9,7 +9,8 @@ ParcahydError
 │   └── CrawlBusy          another run holds the lock of this database
 ├── ResolutionFailure       a host name without addresses, with its Reason
 ├── RunFailure              the crawl cannot go on, exit code 1
-└── StoreFailure            a batch that the database did not take
+└── StoreFailure            a batch that the database did not take, and may take later
+    └── RecordRefusal      a batch with a record that the database never takes
 
 Four nouns are used for what goes wrong, here and in messages. A *UserError* is for the user to put right. A *PluginError* is
 for the author of a plugin. A *Failure* is something that did not work and may work later. A *Refusal* is something that this
@@ -27,6 +28,7 @@ __all__ = [
     "ParcahydError",
     "PluginError",
     "PluginNotFound",
+    "RecordRefusal",
     "ResolutionFailure",
     "RunFailure",
     "StoreFailure",
@@ -85,7 +87,11 @@ class RunFailure(ParcahydError):
 
 
 class StoreFailure(ParcahydError):
-    """The database refused a batch; the batch is whole and can be tried again."""
+    """The database did not take a batch; the batch is whole and can be tried again."""
+
+
+class RecordRefusal(StoreFailure):
+    """The database refused a value in a batch. It refuses the batch again until the record with that value is taken out."""
 
 
 def error_line(error: BaseException) -> str:

@@ -195,6 +195,8 @@ class Notice(_Message, frozen=True):
     """A sentence for the user: the database takes nothing for now, or a plugin broke its contract."""
 
     sentence: str
+    unstored: int = 0
+    """Records that wait for the database."""
 
 
 class Finish(_Message, frozen=True):

@@ -1,9 +1,9 @@
 """Update Database (P19): writes the buffer's queues to the database, batch by batch, in the order Extern, Doc, Bad.
 
 One transaction per batch of at most MaxSize records. A batch that fails goes back to the head of its own queue and is tried
-again with back-off. After four failures it is halved, until the record that cannot be stored is alone in its batch; its URL is
-then stored as `failed`. While the database accepts nothing at all, everything waits: workers run out of credit and send no more
-requests.
+again with back-off. If the database refused a record, the batch is halved after four tries, until that record is alone in its
+batch; its URL is then stored as `failed`. Any other failure is the database's (a full disk, a server that is away): no record
+is to blame, and everything waits until the database takes the batch. Workers run out of credit and send no more requests.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from parcahyd.core.errors import RecordRefusal
 from parcahyd.core.messages import BufferedRecord, BufferQueue, BufferRecord, Written
 from parcahyd.core.records import BadRecord, VisitOver
 from parcahyd.core.states import State
@@ -122,7 +123,10 @@ class UpdateDatabase(Generic[Item]):
         self._later = later
         self._busy = False
         self._turn = 0
-        self._failures = 0
+        self._refusals = 0
+        """In a row, of the batch at the head of its queue."""
+        self._waits = 0
+        """In a row, for the database."""
         self._lingers = False
         self._enough = max(1, max_size // 4)
         self._batch_size = dict.fromkeys(BufferQueue, max_size)
@@ -165,35 +169,43 @@ class UpdateDatabase(Generic[Item]):
     def _written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
         self._busy = False
         if isinstance(result, Written):
-            self._failures = 0
+            self._refusals = self._waits = 0
             self._batch_size[queue] = min(self._max_size, self._batch_size[queue] * 2)
             self._commit(queue, batch, result)
             return
-        self._failures += 1
+        if not isinstance(result, RecordRefusal):
+            self._wait_for_database(queue, batch, result)
+            return
+        self._waits = 0
+        self._refusals += 1
         is_halving = self._batch_size[queue] < self._max_size
-        if len(batch) == 1 and self._failures >= (_TRIES_ALONE if is_halving else _TRIES_BEFORE_HALVING):
+        if len(batch) == 1 and self._refusals >= (_TRIES_ALONE if is_halving else _TRIES_BEFORE_HALVING):
             self._report_failure(f"a record in {queue.value} cannot be stored: {result}")
             self._busy = True
             self._writer.write_as_failed(queue, batch[0].item, lambda result: self._poison_written(queue, batch, result))
             return
         self._buffer.put_back(queue, batch)
-        if len(batch) > 1 and (is_halving or self._failures >= _TRIES_BEFORE_HALVING):
+        if len(batch) > 1 and (is_halving or self._refusals >= _TRIES_BEFORE_HALVING):
             self._batch_size[queue] = (len(batch) + 1) // 2
-            self._failures = 0
+            self._refusals = 0
             self._run_again(queue)
             return
-        self._report_failure(f"the database did not take a batch of {len(batch)} from {queue.value}: {result}")
-        self._pause(queue)
+        self._report_failure(f"the database refused a batch of {len(batch)} from {queue.value}: {result}")
+        self._pause(queue, self._refusals)
+
+    def _wait_for_database(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], failure: Exception) -> None:
+        """Try the same batch again later, for as long as it takes."""
+        self._waits += 1
+        self._buffer.put_back(queue, batch)
+        self._report_failure(f"the database takes nothing: {failure}; {self._buffer.records} records wait for it")
+        self._pause(queue, self._waits)
 
     def _poison_written(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], result: Written | Exception) -> None:
         self._busy = False
         if isinstance(result, Exception):
-            # The failure of the record cannot be stored either, so the record is not the cause: the database is out of reach.
-            self._buffer.put_back(queue, batch)
-            self._report_failure(f"the database takes nothing: {result}")
-            self._pause(queue)
+            self._wait_for_database(queue, batch, result)
             return
-        self._failures = 0
+        self._refusals = self._waits = 0
         self._grant(self._buffer.committed(batch))
         self.run()
 
@@ -203,14 +215,14 @@ class UpdateDatabase(Generic[Item]):
             self._turn = _PASS.index(queue)
             self._start_next()
 
-    def _pause(self, queue: BufferQueue) -> None:
+    def _pause(self, queue: BufferQueue, failures: int) -> None:
         self._busy = True  # Nothing else is written meanwhile, so that the records of a visit keep their order.
 
         def again() -> None:
             self._busy = False
             self._run_again(queue)
 
-        self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
+        self._later(_pause_after(failures), again)
 
     def _commit(self, queue: BufferQueue, batch: list[BufferedRecord[Item]], written: Written) -> None:
         if queue is BufferQueue.BAD:
@@ -235,16 +247,20 @@ class UpdateDatabase(Generic[Item]):
     ) -> None:
         self._busy = False
         if isinstance(result, Exception):
-            self._failures += 1
+            self._waits += 1
             self._report_failure(f"the database did not release {len(over) + len(abandoned)} visits: {result}")
             self._busy = True
 
             def again() -> None:
                 self._writer.release(over, abandoned, lambda result: self._release_done(over, abandoned, credit, result))
 
-            self._later(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**self._failures), again)
+            self._later(_pause_after(self._waits), again)
             return
-        self._failures = 0
+        self._waits = 0
         self._grant(credit)
         self._released([record.visit for record in over] + abandoned, True)
         self.run()
+
+
+def _pause_after(failures: int) -> float:
+    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(failures, 16))

@@ -212,7 +212,7 @@ class Coordinator:
         self._end(RunFailure(message.sentence))
 
     def _notice(self, message: Notice) -> None:
-        self._progress.note(message.sentence)
+        self._progress.note(message.sentence, message.unstored)
 
     # --- the end -------------------------------------------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ class Coordinator:
     def _interrupted(self) -> None:
         """The first interrupt stops in order, the second at once."""
         if self._outcome == "interrupted" or self._boxes is None:
-            self._end(_EXIT_INTERRUPTED)
+            self._end_at_once()
             return
         self._stop("interrupted")
         self.check()
@@ -262,12 +262,20 @@ class Coordinator:
         self._outcome = outcome
         self._phase = "stopping"
         within = self._configuration.work.StopTimeout
-        self.loop.call_later(within + _GRACE, self._end, _EXIT_INTERRUPTED)
+        self.loop.call_later(within + _GRACE, self._end_at_once)
         if self._boxes is not None:
             self._boxes.url_dispatcher.stop()
             self._boxes.crawl_manager.stop()
             self._hand_back_queues(self._boxes)
             self.workers.stop(within)
+
+    def _end_at_once(self) -> None:
+        """What is on its way is given up; the next run goes on with it."""
+        if unstored := self._progress.unstored:
+            remedy = "start again when it takes records: their URLs are requested again, and no others"
+            self._end(RunFailure(f"the database took nothing when the run ended: {unstored} records are not stored; {remedy}"))
+        else:
+            self._end(_EXIT_INTERRUPTED)
 
     def _hand_back_queues(self, boxes: CoordinatorBoxes) -> None:
         for pair in boxes.url_ip_queue.take(boxes.url_ip_queue.size):

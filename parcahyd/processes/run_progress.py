@@ -23,6 +23,8 @@ class RunProgress:
     def __init__(self, clock: Clock, observer: Observer) -> None:
         self._committed = Committed((), False, 0, 0, 0, 0, 0, 0, {}, 0, 0)
         self.requests = 0
+        self.unstored = 0
+        """Records that wait for a database that takes nothing; 0 where it takes them."""
         self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
         self._clock = clock
         self._observer = observer
@@ -31,12 +33,14 @@ class RunProgress:
 
     def set_committed(self, message: Committed) -> None:
         self._committed = message
+        self.unstored = 0
 
     def count_requests(self, message: RequestProcessed) -> None:
         self.requests += message.requests
 
-    def note(self, sentence: str) -> None:
+    def note(self, sentence: str, unstored: int = 0) -> None:
         self._notes.append(sentence)
+        self.unstored = unstored or self.unstored
 
     def report(self, phase: str, boxes: CoordinatorBoxes | None, workers: tuple[WorkerProgress, ...]) -> None:
         """A snapshot of the run as it stands."""

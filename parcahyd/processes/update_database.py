@@ -118,7 +118,7 @@ class UpdateDatabaseProcess:
             self._report()
 
     def send_notice(self, sentence: str) -> None:
-        self.coordinator.send(Notice(sentence))
+        self.coordinator.send(Notice(sentence, self._boxes.document_buffer.records))
 
     def later(self, seconds: float, then: Callable[[], None]) -> None:
         self.loop.call_later(seconds, then)
@@ -179,6 +179,8 @@ class UpdateDatabaseProcess:
         def opened(ready: Ready | None, error: BaseException | None) -> None:
             if isinstance(error, UserError):
                 self.coordinator.send(CannotRun(error.message, error.remedy))
+            elif isinstance(error, StoreFailure):
+                self.coordinator.send(CannotRun(f"the database takes nothing: {error}", "start again when it does"))
             elif error is not None:
                 raise error
             else:
@@ -297,19 +299,13 @@ class UpdateDatabaseProcess:
             **{state.word: count for state, count in tally.by_state.items()},
         }
 
-        def finish() -> Finished:
-            store, now = self.writer.opened(), self._clock.now()
-            store.end_run(message.outcome, counts, now)
+        def finish(store: Store) -> Finished:
+            store.end_run(message.outcome, counts, self._clock.now())
             finished = Finished(*store.waiting())
             store.close()
             return finished
 
-        def done(finished: Finished | None, error: BaseException | None) -> None:
-            if error is not None:
-                raise error
-            self.coordinator.send(finished)
-
-        self.writer.call(finish, done)
+        self._call(finish, self.coordinator.send, "the database did not note the end of the run")
 
     def _raised(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """The coordinator reports why the run cannot go on, such as a database that was deleted; anything else is a bug."""

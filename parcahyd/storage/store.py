@@ -1,7 +1,7 @@
 """The store: the only writer of a crawl's database, used from one thread of the Update Database process.
 
 Every method is one transaction. It is committed as a whole, or StoreFailure is raised and nothing is changed, so that it can
-be tried again. Times are passed in.
+be tried again. A RecordRefusal is a StoreFailure for which a record is to blame, not the database. Times are passed in.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Dialect, Executable, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
-from parcahyd.core.errors import StoreFailure
 from parcahyd.storage.claimed_file import ClaimedFile
-from parcahyd.storage.connection import Database, first_line, take_lock, take_lock_again
+from parcahyd.storage.connection import Database, take_lock, take_lock_again
+from parcahyd.storage.database_errors import failure_of
 from parcahyd.storage.expressions import value_lists
 from parcahyd.storage.schema import metadata
 
@@ -66,7 +66,7 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """One transaction. If the database refuses it, StoreFailure is raised and nothing is changed.
+        """One transaction. If the database does not take it, a StoreFailure is raised and nothing is changed.
 
         If the file of a claimed database was taken away meanwhile, that is a RunFailure.
         """
@@ -80,7 +80,7 @@ class Writer:
             self.forget()
             if isinstance(error, self._failures):
                 self._check_file()
-                raise StoreFailure(first_line(error)) from error
+                raise failure_of(error, self._database.engine.dialect.loaded_dbapi) from error
             raise
         self._check_file()
 

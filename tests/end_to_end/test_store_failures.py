@@ -1,15 +1,19 @@
-"""A database that does not take everything: one poisoned record, or none at all for a while."""
+"""A database that does not take everything: one poisoned record, or nothing at all for a while."""
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.support.crawl import CrawlFactory
+from tests.support.crawl import Crawl, CrawlFactory, Running, assert_user_error
 from tests.support.database_locks import hold_writes
 from tests.support.generated_site import generated_site
-from tests.support.processes import wait_until
+from tests.support.postgres import PostgresServer, postgres_server
+from tests.support.processes import marked_processes, process_of_kind, wait_until
 from tests.support.rows import refuse_documents_of_length
 from tests.support.site_server import SiteServer
 
@@ -54,6 +58,114 @@ def test_a_database_that_stands_still_stops_the_workers(
     assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 1)
     assert len(crawl.stored()) == pages
     crawl.verify()
+
+
+# --- a database that is away ---------------------------------------------------------------------------------------------
+
+_TELLING = ["--interval", "0"]
+"""Options of a run whose output has a line every half a second, with the last notice."""
+
+_LINES = 12
+"""So many lines with a notice, and the run has tried again several times."""
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server that the test may stop."""
+    with postgres_server() as server:
+        yield server
+
+
+def _until_database_is_missed(running: Running) -> None:
+    def missed() -> bool:
+        return running.said().count("the database takes nothing: ") >= _LINES
+
+    assert wait_until(missed, pause=0.1), running.said()
+
+
+def test_a_database_that_is_away_costs_no_confirmation(
+    server: SiteServer, tmp_path: Path, own_postgres: PostgresServer
+) -> None:
+    """The pages of the second run are confirmed with 304. Records of confirmations wait, and none is given up."""
+    listener = server.listen()
+    server.put("", generated_site(60))
+    crawl = Crawl(tmp_path, f"{own_postgres.prefix}postgres", {"Work.MaxSize": 4, "Work.HostConnections": 2})
+    crawl.run(listener.url())
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 1)
+    with crawl.start(sets={"Work.RevisitAfter": 0.001, "Work.HostDelay": 0.02}, options=_TELLING) as running:
+        assert wait_until(lambda: len(server.targets()) > 70, pause=0.01), running.said()
+        own_postgres.stop()
+        _until_database_is_missed(running)
+        own_postgres.start_again()
+        assert running.wait() == 0, running.said()
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 2)
+    assert len(crawl.stored()) == 60
+    crawl.verify()
+
+
+def test_a_run_that_is_stopped_while_its_database_is_away_says_so_and_the_next_one_goes_on(
+    server: SiteServer, tmp_path: Path, own_postgres: PostgresServer
+) -> None:
+    listener = server.listen()
+    server.put("", generated_site(60))
+    crawl = Crawl(
+        tmp_path, f"{own_postgres.prefix}postgres", {"Work.MaxSize": 4, "Work.HostConnections": 2, "Work.HostDelay": 0.02}
+    )
+    with crawl.start(listener.url(), options=_TELLING) as running:
+        assert wait_until(lambda: len(server.targets()) > 20, pause=0.01), running.said()
+        own_postgres.stop()
+        _until_database_is_missed(running)
+        running.interrupt()
+        assert wait_until(lambda: "stopping" in running.phases()), running.said()
+        running.interrupt()
+        assert running.wait() == 1, running.said()
+        last = running.said().splitlines()[-1]
+        assert "records are not stored; start again" in last, running.said()
+        assert "Traceback" not in running.said()
+        assert wait_until(lambda: not marked_processes(crawl.mark))
+    own_postgres.start_again()
+    committed = crawl.stored()
+    assert committed
+    crawl.run()
+    asked = Counter(server.targets())
+    assert {target for target in asked if listener.url(target) in committed and asked[target] > 1} == set()
+    assert len(crawl.stored()) == 60
+    crawl.verify()
+
+
+@pytest.mark.parametrize("room", [1_000, 40_000])
+def test_a_disk_that_takes_no_more_is_waited_for(server: SiteServer, crawl: CrawlFactory, room: int) -> None:
+    """The largest size of a file stands for the disk. The run waits, and goes on when there is room."""
+    listener = server.listen()
+    server.put("", generated_site(80, size=20_000))
+    on_disk = crawl({"Work.MaxSize": 5, "Work.HostDelay": 0.02, "Work.HostConnections": 2})
+    with on_disk.start(listener.url(), options=_TELLING) as running:
+        assert wait_until(lambda: len(server.targets()) > 5, pause=0.01), running.said()
+        writer = process_of_kind(on_disk.mark, "update database")
+        assert writer is not None
+        unlimited = resource.prlimit(writer.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (room, unlimited[1]))
+        _until_database_is_missed(running)
+        resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, unlimited)
+        assert running.wait() == 0, running.said()
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 1)
+    assert len(on_disk.stored()) == 80
+    on_disk.verify()
+
+
+def test_a_disk_that_is_full_from_the_beginning_is_a_user_error(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(3))
+    on_disk = crawl()
+    on_disk.run(listener.url())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        finished = on_disk.run(code=None)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_user_error(finished, "database", "disk")
+    on_disk.run()
 
 
 def _until_quiet(server: SiteServer, seconds: float = 2.0) -> None:

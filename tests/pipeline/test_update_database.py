@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from parcahyd.core.errors import StoreFailure
+from parcahyd.core.errors import RecordRefusal, StoreFailure
 from parcahyd.core.messages import BufferQueue, BufferRecord, Written
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
 from parcahyd.pipeline.document_buffer import DocumentBuffer
@@ -24,6 +24,8 @@ class Database:
     def __init__(self) -> None:
         self.poison: set[int] = set()
         self.down = False
+        self.refuses_batches = False
+        self.sizes: set[int] = set()
         self.batches: list[tuple[BufferQueue, list[BufferRecord]]] = []
         self.attempts = 0
         self.poisoned: list[BufferRecord] = []
@@ -32,15 +34,16 @@ class Database:
 
     def write(self, queue: BufferQueue, items: Sequence[Item], done: Done) -> None:
         self.attempts += 1
+        self.sizes.add(len(items))
         records = [item.record for item in items]
-        bad = self.down or any(isinstance(record, UnchangedRecord) and record.key in self.poison for record in records)
-        if not bad:
+        answer: Written | Exception = Written(unchanged=sum(isinstance(record, UnchangedRecord) for record in records))
+        if self.down or self.refuses_batches:
+            answer = StoreFailure("down")
+        elif any(isinstance(record, UnchangedRecord) and record.key in self.poison for record in records):
+            answer = RecordRefusal("no")
+        else:
             self.batches.append((queue, records))
-        self._pending.append(
-            lambda: done(
-                StoreFailure("no") if bad else Written(unchanged=sum(isinstance(record, UnchangedRecord) for record in records))
-            )
-        )
+        self._pending.append(lambda: done(answer))
 
     def write_as_failed(self, _queue: BufferQueue, item: Item, done: Done) -> None:
         if not self.down:
@@ -146,6 +149,38 @@ def test_nothing_is_called_poison_while_the_database_is_down() -> None:
     assert keys(bench.database.batches) == [0, 1, 2, 3]
     assert bench.database.poisoned == []
     assert bench.buffer.is_empty
+
+
+def test_a_failure_that_passes_makes_no_record_poison() -> None:
+    """A disk that has room for a short record only: batches fail, and the note that one failed would be taken."""
+    bench = Bench(max_size=4)
+    bench.database.refuses_batches = True
+    for key in range(4):
+        bench.put(key)
+    bench.settle(alarms=20)
+    assert bench.database.poisoned == []
+    assert bench.buffer.records == 4
+    assert bench.database.sizes == {4}, "a batch of a database that takes nothing is not halved"
+    assert "4 records wait" in bench.notices[-1]
+    bench.database.refuses_batches = False
+    bench.settle()
+    assert keys(bench.database.batches) == [0, 1, 2, 3]
+    assert bench.credit == {3: 40}
+
+
+def test_a_database_that_is_away_while_poison_is_isolated_costs_no_other_record() -> None:
+    bench = Bench(max_size=8)
+    bench.database.poison = {5}
+    for key in range(8):
+        bench.put(key)
+    bench.settle(alarms=4)
+    bench.database.down = True
+    bench.settle(alarms=10)
+    assert bench.database.poisoned == []
+    bench.database.down = False
+    bench.settle()
+    assert sorted(keys(bench.database.batches)) == [0, 1, 2, 3, 4, 6, 7]
+    assert [record.key for record in bench.database.poisoned if isinstance(record, UnchangedRecord)] == [5]
 
 
 def test_the_pause_grows_and_is_bounded() -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, event
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import StoreFailure
 from parcahyd.core.messages import BufferQueue, Written
 from parcahyd.core.records import ExternRecord, PageRecord
 from parcahyd.core.states import Reason, State
+from parcahyd.pipeline.document_buffer import DocumentBuffer
+from parcahyd.pipeline.update_database import UpdateDatabase
 from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.processes.packing_threads import BufferedItem, PackingThreads
 from parcahyd.rules.urls.canonical_url import key_of
@@ -95,3 +99,69 @@ def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(
     assert (failed, given_up) == (Written(), Written())
     with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
         assert connection.execute("SELECT path, state, reason FROM urls").fetchall() == [("/", State.FAILED, Reason.STORE.word)]
+
+
+# --- a disk that fills up ------------------------------------------------------------------------------------------------
+
+
+class Disk:
+    """The pages that an SQLite database may have at most; the same error as that of a full disk beyond."""
+
+    def __init__(self, store: Store) -> None:
+        engine = store._writer._database.engine
+        self.pages: int | None = None
+        event.listen(engine, "begin", self._limit)
+
+    def _limit(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {self.pages or 2**30}")
+
+
+@pytest.mark.parametrize("room", range(1, 15))
+def test_a_full_disk_makes_no_page_poison(loop: asyncio.AbstractEventLoop, tmp_path: Path, room: int) -> None:
+    """Whatever still fits: the note that a page failed is short, and fits where no page does."""
+    clock, work = FakeClock(), WorkConf()
+    thread, packers, answers = DatabaseThread(loop, clock), PackingThreads(work), Answers(loop)
+
+    def open_store() -> tuple[Disk, int, int]:
+        thread.store = store = Store.open(f"sqlite:///{tmp_path / 'crawl.db'}")
+        store.begin_run(Configuration(MapConf(), work), clock.now())
+        store.add_seeds(["http://a.example/"], clock.now())
+        (lease,), _ = store.lease(1, clock.now(), clock.now(), 10, 10)
+        return Disk(store), lease.visit, lease.site
+
+    thread.call(open_store, answers.take)
+    ((disk, visit, site), _) = answers.wait(1)[0]
+    with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+        disk.pages = connection.execute("PRAGMA page_count").fetchone()[0] + room
+    pauses: list[Callable[[], None]] = []
+    notices: list[str] = []
+
+    def later(seconds: float, then: Callable[[], None]) -> None:
+        """The database has room again after 20 pauses; none of them takes time."""
+        pauses.append(then)
+        if len(pauses) == 20:
+            disk.pages = None
+        loop.call_soon(then)
+
+    buffer: DocumentBuffer[BufferedItem] = DocumentBuffer(packers.prepare)
+    box = UpdateDatabase(
+        *(buffer, thread, 4),
+        grant=lambda _: loop.stop() if buffer.is_empty else None,
+        released=lambda _visits, _new: None,
+        report_failure=notices.append,
+        later=later,
+    )
+    paths = [f"/{number}" for number in range(12)]
+    for number, path in enumerate(paths):
+        body = random.Random(number).randbytes(30_000)  # It takes two pages of 16 kB, however it is compressed.
+        page = PageRecord(visit, site, key_of(path), path, 1, 0, False, clock.now(), 200, "192.0.2.1", b"", body=body)
+        buffer.put(page, 1, sender=0)
+    packers.pack()
+    box.run()
+    loop.run_forever()
+    thread.call(lambda: thread.opened().close(), answers.take)
+    answers.wait(1)
+    with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+        found = dict(connection.execute("SELECT path, state FROM urls WHERE path != '/'").fetchall())
+    assert found == dict.fromkeys(paths, State.STORED)
+    assert any("its disk is full" in notice for notice in notices)

