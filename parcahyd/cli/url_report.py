@@ -265,6 +265,8 @@ def remedy(reason: Reason, host: str) -> str:
     """What to do, in a sentence, for a URL of this host; empty where nothing can be done."""
     address = literal_address(host)
     network = "NETWORK" if address is None else f"{address}/{128 if ':' in address else 32}"
+    if reason is Reason.ADDRESS and address is None:
+        return f"The name is resolved again at the next try. {REMEDIES[reason].replace('{network}', network)}"
     return REMEDIES.get(reason, "").replace("{network}", network)
 
 

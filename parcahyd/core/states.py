@@ -140,6 +140,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.DNS_NO_ADDRESS,
             Reason.DNS_FAILURE,
             Reason.DNS_TIMEOUT,
+            Reason.ADDRESS,
             Reason.CONNECT,
             Reason.TLS,
             Reason.TIMEOUT,
@@ -183,7 +184,8 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
     State.GONE: frozenset({Reason.MISSING, Reason.HTTP_REFUSED, Reason.OUT_OF_TRIES}),
 }
 
-# A refused URL is looked at again when one of these settings differs from the last run's. One that was too long is not among
+# A refused URL is looked at again when one of these settings differs from the last run's, and so is one that failed for such a
+# reason. One that was too long is not among
 # them: it is not stored as a whole, and is found again with the page that links to it.
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),

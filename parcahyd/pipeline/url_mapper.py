@@ -46,20 +46,27 @@ class UrlMapper:
 
 
 def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[list[BadRecord], VisitOver]:
-    """The records of a visit that cannot take place because its host has no address that may be visited."""
+    """The records of a visit that cannot take place because its host has no address that may be visited.
+
+    A host that is written as an address keeps it, so its URLs are refused for good. The address of a name may be a wrong answer
+    of a name server, so the name is tried again.
+    """
     lease, reason = resolved.lease, Reason.of(resolved.reason)
-    if reason is Reason.ADDRESS:
+    if literal_address(lease.host) is not None:
         bad = [_bad(lease, url, Event.REFUSAL, reason, now, NEVER, 0, resolved.detail) for url in lease.urls]
         if not lease.robots_redirects:
             return bad, _over(lease, now, lease.failures, now, "")
         # The robots.txt of another site redirects here: without a pause it would be tried again at once, and again.
         failures = lease.failures + 1
-        until = schedule.spare_site(now, failures, lease.site, Reason.DNS_NO_ADDRESS)
+        until = schedule.spare_site(now, failures, lease.site, reason)
         return bad, _over(lease, now, failures, until, reason.word)
     bad = []
     for url in lease.urls:
         tries = url.tries + 1
-        if schedule.is_last_try(tries):
+        if reason is Reason.ADDRESS and schedule.is_last_try(tries):
+            # Refused rather than gone: it is looked at again as soon as AllowAddresses changes.
+            bad.append(_bad(lease, url, Event.REFUSAL, reason, now, schedule.gone(now), tries, resolved.detail))
+        elif schedule.is_last_try(tries):
             detail = f"{reason.word}: {resolved.detail}"
             bad.append(_bad(lease, url, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, schedule.gone(now), tries, detail))
         else:

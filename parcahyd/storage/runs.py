@@ -40,12 +40,15 @@ _NEXT_DUE = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
 _READMIT = (
     update(urls)
     .where(
-        *(urls.c.state == REFUSED, urls.c.reason.in_(words("reasons"))),
+        *(urls.c.state.in_((REFUSED, FAILED)), urls.c.reason.in_(words("reasons"))),
         *(urls.c.depth <= bindparam("max_depth"), urls.c.hops <= bindparam("max_hops")),
         urls.c.site_id.in_(select(sites.c.id).where(sites.c.in_scope)),
     )
-    .values(state=state_after(Event.SECOND_LOOK, State.REFUSED), reason=null(), due_at=bindparam("now"), tries=ZERO)
+    .values(
+        state=state_after(Event.SECOND_LOOK, State.REFUSED, State.FAILED), reason=null(), due_at=bindparam("now"), tries=ZERO
+    )
 )
+_END_PAUSES = update(sites).where(sites.c.reason.in_(words("reasons"))).values(not_before=ZERO, failures=ZERO, reason=null())
 _REFUSE_DEEP = (
     update(urls)
     .where(urls.c.state.in_((KNOWN, FAILED)), urls.c.depth > bindparam("max_depth"))
@@ -96,6 +99,7 @@ class RunRows:
             reasons = self._writer.lists.bind(readmitted)
             limits = {"max_depth": self._state.max_depth, "max_hops": self._state.work.MaxRedirects}
             self._writer.run(_READMIT, now=now, reasons=reasons, **limits)
+            self._writer.run(_END_PAUSES, reasons=reasons)
         if "Work.MaxDepth" in changed:
             self._writer.run(_REFUSE_DEEP, max_depth=self._state.max_depth)
         if revisit:

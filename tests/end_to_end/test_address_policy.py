@@ -65,10 +65,29 @@ def test_pages_cannot_lead_the_crawl_to_forbidden_addresses(server: SiteServer, 
     states = running.states()
     assert {url for url, state in states.items() if state == ("stored", "")} == {site.url(), site.url("/fine")}
     elsewhere = {url: state for url, state in states.items() if not url.startswith(site.url())}
-    unresolved = {url: state for url, state in elsewhere.items() if state != ("refused", "address")}
+    of_names = {f"http://{host}:{inner.port}/" for host in ("localhost", "inner.test", "both.test")}
     # A resolver that asks the name server for `localhost` gets the answer that there is no such name, which is as good.
-    assert set(unresolved) <= {f"http://localhost:{inner.port}/"}
-    assert len(elsewhere) >= 10
+    assert {elsewhere.pop(url) for url in of_names} <= {("failed", "address"), ("failed", "dns-no-name")}
+    assert set(elsewhere.values()) == {("refused", "address")}
+    assert len(elsewhere) >= 8
+    running.verify()
+
+
+def test_one_wrong_answer_of_a_name_server_is_forgotten(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", generated_site(5))
+    url = listener.url(host="site.test")
+    with DnsServer({"site.test": DnsName(("0.0.0.0",))}) as dns:
+        running = crawl({"Map.Nameservers": [dns.nameserver], "Work.RetryDelay": 0.01})
+        running.run(url)
+        assert running.states() == {url: ("failed", "address")}
+        explained = running.explain(url)
+        assert "0.0.0.0" in explained
+        assert "resolved again at the next try" in explained
+        assert "not before the settings concerned change" not in explained
+        dns.names["site.test"] = DnsName(("127.0.0.1",))
+        running.run(sets={"Work.WaitForRetries": 600})
+    assert len(running.stored()) == 5
     running.verify()
 
 

@@ -74,6 +74,27 @@ def test_a_host_that_is_an_address_needs_no_resolver_and_gets_no_mercy(host: str
     assert names.asked == []
 
 
+def test_a_forbidden_address_of_a_name_is_a_failure_that_is_tried_again() -> None:
+    """One wrong answer of a name server must not end a site's crawl."""
+    schedule = Schedule(WorkConf(MaxTries=3, RetryDelay=10.0))
+    names = Names({"a.example": ("0.0.0.0",)})
+    bad, over = hand_back(mapped(lease("a.example", tries=1), names), schedule, 1000.0)
+    assert [(record.state, record.reason, record.tries) for record in bad] == [(State.FAILED, Reason.ADDRESS.word, 2)] * 2
+    assert [record.due_at for record in bad] == [schedule.retry(1000.0, Reason.ADDRESS, 2, key) for key in (1, 2)]
+    assert all(1000.0 < record.due_at < NEVER for record in bad)
+    assert "0.0.0.0" in bad[0].detail
+    assert (over.failures, over.reason, over.addresses) == (1, Reason.ADDRESS.word, ())
+    assert over.not_before == schedule.spare_site(1000.0, 1, 3, Reason.ADDRESS) >= 1300.0
+
+
+def test_a_name_that_leads_to_a_forbidden_address_at_every_try_is_refused_and_looked_at_again_some_day() -> None:
+    schedule = Schedule(WorkConf(MaxTries=3, RetryDelay=10.0))
+    names = Names({"a.example": ("10.0.0.1",)})
+    bad, _ = hand_back(mapped(lease("a.example", tries=2), names), schedule, 1000.0)
+    assert [(record.state, record.reason) for record in bad] == [(State.REFUSED, Reason.ADDRESS.word)] * 2
+    assert {record.due_at for record in bad} == {schedule.gone(1000.0)}
+
+
 def test_a_forbidden_host_s_urls_are_refused_for_good() -> None:
     bad, over = hand_back(mapped(lease("127.0.0.1"), Names({})), Schedule(WorkConf()), 1000.0)
     assert [(record.state, record.reason, record.due_at) for record in bad] == [(State.REFUSED, Reason.ADDRESS.word, NEVER)] * 2

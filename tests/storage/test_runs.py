@@ -86,6 +86,21 @@ def test_refused_urls_are_looked_at_again_when_their_settings_differ(desk: Desk,
     assert [due.path for due in desk.visit().urls] == [f"/{reason.word}"]
 
 
+def test_a_name_with_a_forbidden_address_is_looked_at_again_when_the_address_is_allowed(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    failed = desk.bad(pair, "/", State.FAILED, Reason.ADDRESS, due_at=desk.now + 9000, tries=1)
+    desk.store.store_bad([failed, desk.bad(pair, "/reset", State.FAILED, Reason.RESET, due_at=desk.now + 9000)], desk.now)
+    desk.over(pair, not_before=desk.now + 9000, failures=1, reason=Reason.ADDRESS.word)
+    desk.now += 5
+    desk.begin()
+    assert desk.lease() == []
+    desk.begin(allow_addresses=("127.0.0.0/8",))
+    assert desk.states() == {f"{A}/": "known", f"{A}/reset": "failed reset"}
+    assert [due.path for due in desk.visit().urls] == ["/"]
+
+
 def test_budgets_are_looked_at_again_together(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")

@@ -46,6 +46,7 @@ _PLANS: dict[Reason, tuple[float, float]] = {
     Reason.DNS_FAILURE: (3, 2),
     Reason.DNS_NO_ADDRESS: (30, 3),
     Reason.DNS_NO_NAME: (30, 3),
+    Reason.ADDRESS: (30, 3),
 }
 _OTHERWISE = (1.0, 2.0)
 
