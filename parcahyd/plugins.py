@@ -5,7 +5,8 @@
 - `MapConf` and `WorkConf` are the configurations that factories get.
 - Resolvers return a `Resolution`, or raise `ResolutionFailure` with a `Reason`. `AnswerCache` remembers answers.
 - Downloaders get a `DownloadRequest` and give a `DownloadResult`, with a `DownloadFailure` where the transfer failed.
-  `ThreadedDownloader` is the base class of those that block.
+  `ThreadedDownloader` is the base class of those that block. `ACCEPT_ENCODING` is the header that asks for the content codings
+  which the crawl undoes, and `codings_of` reads those of an answer.
 - Summarizers return a `Summary` within the `MAX_` bounds; `decode`, `one_line` and `Joiner` help. Expanders yield `Member`s,
   with a word of `Skipped` for those that are no documents.
 - A factory raises `UserError` for what the user of the plugin can put right, such as a missing library.
@@ -52,9 +53,11 @@ from parcahyd.net.answer_cache import AnswerCache
 from parcahyd.net.threaded_downloader import ThreadedDownloader
 from parcahyd.rules.html.encodings import decode
 from parcahyd.rules.html.title_and_language import one_line
+from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 from parcahyd.rules.urls.canonical_url import Joiner
 
 __all__ = [
+    "ACCEPT_ENCODING",
     "GENERAL",
     "MAX_HEADINGS",
     "MAX_KEYWORDS",
@@ -86,6 +89,7 @@ __all__ = [
     "ThreadedDownloader",
     "UserError",
     "WorkConf",
+    "codings_of",
     "decode",
     "hookimpl",
     "one_line",

@@ -1,4 +1,4 @@
-"""A downloader on the standard library alone: http only, one connection for each request, no compression.
+"""A downloader on the standard library alone: http only, one connection for each request.
 
 Copy this file, give the copy and its downloader names of their own, then set `DownloaderClass` in WorkConf.toml to that name.
 """
@@ -10,7 +10,16 @@ from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from urllib.parse import urlsplit
 
-from parcahyd.plugins import DownloadFailure, DownloadRequest, DownloadResult, ThreadedDownloader, WorkConf, hookimpl
+from parcahyd.plugins import (
+    ACCEPT_ENCODING,
+    DownloadFailure,
+    DownloadRequest,
+    DownloadResult,
+    ThreadedDownloader,
+    WorkConf,
+    codings_of,
+    hookimpl,
+)
 
 __all__ = ["PlainHttp", "parcahyd_downloaders"]
 
@@ -46,6 +55,7 @@ class PlainHttp(ThreadedDownloader):
         connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", url.netloc.rpartition("@")[2])
         connection.putheader("Connection", "close")
+        connection.putheader("Accept-Encoding", ACCEPT_ENCODING)
         for name, value in request.headers:
             connection.putheader(name, value)
         connection.endheaders()
@@ -56,9 +66,8 @@ class PlainHttp(ThreadedDownloader):
             return DownloadResult(peer=peer, failure=DownloadFailure.TRUNCATED, detail=repr(error))
         if len(body) > request.max_bytes:
             return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail="larger than allowed")
-        if response.getheader("Content-Encoding", "identity") != "identity":
-            return DownloadResult(peer=peer, failure=DownloadFailure.CONTENT_CODING, detail="none was asked for")
-        return DownloadResult(response.status, response.getheaders(), body, peer)
+        headers = response.getheaders()
+        return DownloadResult(response.status, headers, body, peer, codings=codings_of(headers))
 
 
 def _read(response: HTTPResponse, most: int) -> bytes:

@@ -111,7 +111,7 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     headers: tuple[tuple[str, str], ...]
     """Complete but for Host and Accept-Encoding, which are the downloader's."""
     max_bytes: int
-    """A body that grows beyond this, decoded, ends with DownloadFailure.SIZE."""
+    """A body that grows beyond this, as transferred or decoded, ends with DownloadFailure.SIZE."""
     options: RequestOptions = GENERAL
     """The object GENERAL itself for general requests: downloaders compare by identity."""
     cut: bool = False
@@ -127,7 +127,7 @@ class DownloadResult(msgspec.Struct, gc=False):
     headers: Sequence[tuple[str, str]] = ()
     """Of the final answer, in order, names as received."""
     body: bytes = b""
-    """Content codings removed."""
+    """As it was transferred, after chunking, where `codings` names some; the Crawl Worker undoes these before it is read."""
     peer: str = ""
     """The address that the answer came from; checked against the pinned one. Behind a proxy, the one that it was given."""
     failure: DownloadFailure | None = None
@@ -136,6 +136,11 @@ class DownloadResult(msgspec.Struct, gc=False):
     """Seconds from the request to the last byte of its answer, connecting included; 0 where it was not measured."""
     protocol: str = ""
     """"1.0", "1.1", "2" or "3" where the answer is one of HTTP; empty where it is not known."""
+    codings: tuple[str, ...] = ()
+    """The content codings that `body` came with and that the downloader has not undone, in the order in which they were
+    applied."""
+    transferred: bytes = b""
+    """What `body` was before its codings were undone; the Crawl Worker keeps it here. Empty where there were none."""
 
     def header(self, name: str) -> str:
         """The first header of that (lower-case) name, or the empty string."""

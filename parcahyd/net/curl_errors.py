@@ -65,7 +65,7 @@ _FAILURES: dict[int, DownloadFailure] = {
     CurlError.PARTIAL_FILE: DownloadFailure.TRUNCATED,
     CurlError.BAD_CONTENT_ENCODING: DownloadFailure.CONTENT_CODING,
     # The write callback refused. Transfer's callback does so for size only, and Transfer handles that case. What is left are
-    # bytes after the end of a compressed stream.
+    # bytes after the end of a compressed stream: libcurl itself undoes a coding of the transfer, which nothing asked for.
     CurlError.WRITE_ERROR: DownloadFailure.CONTENT_CODING,
     CurlError.FILESIZE_EXCEEDED: DownloadFailure.SIZE,
 }

@@ -11,6 +11,7 @@ import pycurl
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
+from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 
 __all__ = [
     "Done",
@@ -104,7 +105,6 @@ class Transfer:
         set_option(pycurl.NOSIGNAL, 1)
         # The server must get the canonical URL, because that is what was checked against robots.txt.
         set_option(pycurl.PATH_AS_IS, 1)
-        set_option(pycurl.ACCEPT_ENCODING, "")
         set_option(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
         set_option(pycurl.FTP_SKIP_PASV_IP, 1)
         set_option(pycurl.CAINFO, authorities)
@@ -145,7 +145,7 @@ class Transfer:
         if self._too_large and self._cut:
             number = 0
         elif self._too_large:
-            number, text = pycurl.E_FILESIZE_EXCEEDED, "the decoded body is larger than allowed"
+            number, text = pycurl.E_FILESIZE_EXCEEDED, "the body is larger than allowed"
         if self._is_ftp:
             result = self._ftp_result(number, text)
         elif number:
@@ -244,6 +244,7 @@ class Transfer:
             "",
             getinfo(pycurl.TOTAL_TIME),
             _PROTOCOLS.get(getinfo(pycurl.INFO_HTTP_VERSION), ""),
+            codings_of(headers),
         )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
@@ -300,6 +301,8 @@ def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:
     given = {name.lower() for name, _ in headers}
     # A request's headers are complete: what libcurl and pycurl would add by themselves is taken out.
     lines.extend(b"%s:" % name.encode() for name in ("Accept", "User-Agent") if name.lower() not in given)
+    # A header and not libcurl's option of that name: with the option, libcurl would decode, and not look for the end.
+    lines.append(b"Accept-Encoding: " + ACCEPT_ENCODING.encode())
     return lines
 
 

@@ -17,7 +17,6 @@ from typing import Any
 import requests
 from urllib3.exceptions import (
     ConnectTimeoutError,
-    DecodeError,
     HTTPError,
     NewConnectionError,
     ProtocolError,
@@ -32,6 +31,7 @@ from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
 from parcahyd.net.threaded_downloader import ThreadedDownloader
+from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 
 __all__ = ["RequestsDownloader"]
 
@@ -40,9 +40,6 @@ _VISIBLE = re.compile(r"[!-~]+").fullmatch
 
 _PROTOCOLS = {10: "1.0", 11: "1.1"}
 
-# What urllib3 decodes on every installation; brotli and zstandard would need packages that may not be there.
-_CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
-
 # The first of these kinds in the chain of causes decides.
 _FAILURES: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
     (SSLError, DownloadFailure.TLS),
@@ -50,7 +47,6 @@ _FAILURES: tuple[tuple[type[BaseException], DownloadFailure], ...] = (
     (ConnectTimeoutError, DownloadFailure.TIMEOUT),
     (ReadTimeoutError, DownloadFailure.TIMEOUT),
     (TimeoutError, DownloadFailure.TIMEOUT),
-    (DecodeError, DownloadFailure.CONTENT_CODING),
     (IncompleteRead, DownloadFailure.TRUNCATED),
     (ConnectionError, DownloadFailure.RESET),
 )
@@ -101,21 +97,19 @@ class RequestsDownloader(ThreadedDownloader):
             if response.status_code < 200:
                 detail = f"status {response.status_code} is not a final answer"
                 return DownloadResult(peer=peer, failure=DownloadFailure.PROTOCOL, detail=detail)
-            if not _decodable(response.headers.get("Content-Encoding", "")):
-                detail = f"content coding {response.headers['Content-Encoding']}"
-                return DownloadResult(peer=peer, failure=DownloadFailure.CONTENT_CODING, detail=detail)
             try:
                 body = _body(response, request.max_bytes, request.cut)
             except ProtocolError as error:
                 return DownloadResult(peer=peer, failure=DownloadFailure.TRUNCATED, detail=str(error))
             if body is None:
-                detail = "the decoded body is larger than allowed"
+                detail = "the body is larger than allowed"
                 return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail=detail)
         if request.options.cookies:
             self._jar.take(request.url, headers, time.time())
         elapsed = time.monotonic() - started
         protocol = _PROTOCOLS.get(response.raw.version, "")
-        return DownloadResult(response.status_code, headers, body, peer, elapsed=elapsed, protocol=protocol)
+        codings = codings_of(headers)
+        return DownloadResult(response.status_code, headers, body, peer, elapsed=elapsed, protocol=protocol, codings=codings)
 
     def _prepared(self, request: DownloadRequest) -> PinnedRequest:
         prepared = _prepared(request)
@@ -131,10 +125,13 @@ class RequestsDownloader(ThreadedDownloader):
 
 
 def _body(response: requests.Response, most: int, cut: bool) -> bytes | None:
-    """The decoded body; cut, or None, where it is larger than `most`. TimeoutTotal is watched from outside (`abandon`)."""
+    """The body as it is transferred; cut, or None, where it is larger than `most`.
+
+    TimeoutTotal is watched from outside (`abandon`).
+    """
     chunks: list[bytes] = []
     size = 0
-    for chunk in response.raw.stream(_CHUNK, decode_content=True):
+    for chunk in response.raw.stream(_CHUNK, decode_content=False):
         size += len(chunk)
         if size > most:
             if not cut:
@@ -150,7 +147,7 @@ def _prepared(request: DownloadRequest) -> PinnedRequest:
         # urllib would remove line breaks without an error.
         raise ValueError("the URL holds a space, a control character or one that is not ASCII")
     headers = dict(request.headers)
-    headers["Accept-Encoding"] = "gzip, deflate"
+    headers["Accept-Encoding"] = ACCEPT_ENCODING
     if not any(name.lower() == "user-agent" for name in headers):
         headers["User-Agent"] = SKIP_HEADER
     prepared = PinnedRequest()
@@ -160,10 +157,6 @@ def _prepared(request: DownloadRequest) -> PinnedRequest:
     # A name in the place of the address would be resolved by the socket.
     prepared.pin = (str(ipaddress.ip_address(request.address)), request.port)
     return prepared
-
-
-def _decodable(codings: str) -> bool:
-    return all(coding.strip().lower() in _CODINGS for coding in codings.split(",") if coding.strip())
 
 
 def _failure_of(error: BaseException) -> DownloadFailure:

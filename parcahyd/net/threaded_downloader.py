@@ -36,8 +36,8 @@ class ThreadedDownloader(ABC):
 
     What `fetch` raises becomes DownloadFailure.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
     answered with DownloadFailure.TIMEOUT, and its late result is dropped. A subclass must keep to the contract of
-    `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, count decoded
-    bytes. `parcahyd.testing.check_downloader` checks that.
+    `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, bound
+    the body. `parcahyd.testing.check_downloader` checks that.
     """
 
     schemes: frozenset[str] = frozenset({"http", "https"})

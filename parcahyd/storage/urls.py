@@ -331,6 +331,8 @@ def _is_tried_again(row: UrlRow) -> bool:
 _BAD_OUTCOME = ("state", "reason", "due_at", "tries", "status", "checked_at", "detail")
 _INSERT_BAD = inserting(urls, *_PLACE, *_WAY, "first_seen", *_BAD_OUTCOME)
 _UPDATE_BAD = updating(urls, _PLACE, *_BAD_OUTCOME)
+# What came last with these validators, or instead of them, was damaged: the next request is for the whole document.
+_DROP_VALIDATORS = update(urls).where(*same(urls, *_PLACE)).values(etag=literal_column("''"), modified=literal_column("''"))
 _BLANK_ADDRESS = update(sites).where(*same(sites, "id")).values(addresses=literal_column("''"), addresses_expire=ZERO)
 
 
@@ -370,6 +372,8 @@ class BadUrlRows:
                 old.append(changed)
         self._writer.many(_INSERT_BAD, new)
         self._writer.many(_UPDATE_BAD, old)
+        damaged = [row for row in old if row["reason"] == Reason.CONTENT_CODING.word]
+        self._writer.many(_DROP_VALIDATORS, [{name: row[name] for name in _PLACE} for row in damaged])
         self._sites.count_new(Counter(row["site_id"] for row in new), (), 0.0)
         blank = {record.site for record in records if record.blank_address}
         self._writer.many(_BLANK_ADDRESS, [{"id": site} for site in blank])

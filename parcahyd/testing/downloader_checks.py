@@ -16,6 +16,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.hookspecs import DownloaderFactory
 from parcahyd.net.plugin_guards import GuardedDownloader
+from parcahyd.rules.media_types.content_codings import undo
 from parcahyd.testing.checks import expect
 
 __all__ = [
@@ -68,7 +69,7 @@ class _Trial:
         return DownloadRequest(f"http://{HOST}:{port}{path}", address, port, headers, max_bytes, options)
 
     def fetch(self, request: DownloadRequest, cancel: bool = False) -> DownloadResult:
-        """Runs one request and returns its result; `done` must be called exactly once."""
+        """Runs one request and returns its result, content codings undone; `done` must be called exactly once."""
         results: list[DownloadResult] = []
         inside_start = True
 
@@ -94,8 +95,11 @@ class _Trial:
         expect(not failures, f"{request.url}: {'; '.join(map(str, failures))}")
         expect(len(results) > 0, f"{request.url}: done is called within {TIMEOUT:g} s")
         expect(len(results) == 1, f"{request.url}: done is called once, not {len(results)} times")
-        expect(isinstance(results[0], DownloadResult), f"{request.url}: done gets a DownloadResult")
-        return results[0]
+        result = results[0]
+        expect(isinstance(result, DownloadResult), f"{request.url}: done gets a DownloadResult")
+        if result.codings and result.failure is None:
+            undo(result, request.max_bytes, request.cut)
+        return result
 
 
 def _check_shape(downloader: Downloader) -> None:
@@ -120,7 +124,14 @@ def _check_answer(trial: _Trial) -> None:
     expect(headers.get("User-Agent") == "conformance", "the request's User-Agent is sent")
     expect(trial.fetch(trial.request("/missing")).status == 404, "a 404 is an answer, not a fault")
     zipped = trial.fetch(trial.request("/gzip"))
-    expect(zipped.body == b"zipped" * 100, "content codings that were asked for are removed from the body")
+    expect(zipped.body == b"zipped" * 100, "codings names the content codings of the body, if they are not undone already")
+    cut = trial.fetch(trial.request("/cut-gzip"))
+    expect(cut.failure is not None, f"a coded body that was cut is a fault, not a document of {len(cut.body)} bytes")
+    rare = trial.fetch(trial.request("/rare"))
+    expect(
+        rare.failure is DownloadFailure.CONTENT_CODING,
+        f"a content coding that is not known is named in codings, or is the fault CONTENT_CODING, not {rare.failure}",
+    )
 
 
 def _check_failures(trial: _Trial) -> None:
@@ -145,7 +156,7 @@ def _check_size(trial: _Trial) -> None:
         result = trial.fetch(trial.request(path, max_bytes=LARGE - 1))
         expect(
             result.failure is DownloadFailure.SIZE,
-            f"{path}: a decoded body beyond max_bytes is the fault SIZE, not {result.failure}",
+            f"{path}: a body beyond max_bytes, as transferred or decoded, is the fault SIZE, not {result.failure}",
         )
         expect(not result.body, f"{path}: a body that is too large is dropped")
 
@@ -286,6 +297,15 @@ class _QuietServer(ThreadingHTTPServer):
         """Prints nothing: some checks make the client close the connection early."""
 
 
+# Answers that are the same for everyone: a header and a body.
+_FIXED = {
+    "/plain": (("Content-Type", "text/plain"), b"plain"),
+    "/large": (("Content-Type", "text/plain"), b"x" * LARGE),
+    "/cut-gzip": (("Content-Encoding", "gzip"), gzip.compress(os.urandom(1000))[:-100]),
+    "/rare": (("Content-Encoding", "rot13"), b"uryyb"),
+}
+
+
 class _Answers(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -293,12 +313,12 @@ class _Answers(BaseHTTPRequestHandler):
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
         with contextlib.suppress(OSError):
             match self.path.partition("?")[0]:
-                case "/plain":
-                    self._give(b"plain")
+                case path if path in _FIXED:
+                    coding, body = _FIXED[path]
+                    self._head(200, *coding, length=len(body))
+                    self.wfile.write(body)
                 case "/cookie":
                     self._head(200, "Set-Cookie", "c=1", length=0)
-                case "/large":
-                    self._give(b"x" * LARGE)
                 case "/gzip":
                     self._give(b"zipped" * 100, zipped=accepts_gzip)
                 case "/bomb":

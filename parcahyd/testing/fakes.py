@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+import msgspec
+
 from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions, Resolution
 from parcahyd.core.states import Reason
@@ -100,4 +102,4 @@ class FakeDownloader:
             return DownloadResult(404, peer=request.address)
         if isinstance(page, bytes):
             return DownloadResult(200, (("Content-Type", "text/html"),), page, request.address)
-        return DownloadResult(page.status, page.headers, page.body, page.peer or request.address, page.failure, page.detail)
+        return msgspec.structs.replace(page, peer=page.peer or request.address)

@@ -34,6 +34,7 @@ PAGES: dict[ModuleType, str] = {
         hookimpl MapConf WorkConf
         Resolver Resolution ResolutionFailure Reason AnswerCache
         Downloader DownloadRequest DownloadResult DownloadFailure RequestOptions GENERAL ThreadedDownloader
+        ACCEPT_ENCODING codings_of
         Order
         Recognizer Summarizer Summary decode one_line Joiner
         MAX_HEADINGS MAX_KEYWORDS MAX_LANGUAGE MAX_LINKS MAX_NAME MAX_TEXT MAX_TITLE MAX_WORD

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
+from dataclasses import replace
+
 from tests.support.crawl import CrawlFactory
+from tests.support.processes import wait_until
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, Page, Site, html
 
 
 def _long(title: str) -> bytes:
     return html(title, extra=f"<p>{title} goes on and on. </p>" * 2000).body
+
+
+def _cut(body: bytes) -> Answer:
+    """A body that a server cut before it framed it: nothing but the coding shows that."""
+    return Answer(gzip.compress(body)[:-20], framing="chunked", headers=(("Content-Encoding", "gzip"),))
+
+
+def test_a_page_that_a_server_cut_is_whole_after_the_repair(server: SiteServer, crawl: CrawlFactory) -> None:
+    """One half of the pages came cut, with the validators of the whole: a 304 must never confirm them."""
+    listener = server.listen()
+    links = [f"/page{number}" for number in range(10)]
+    whole = {link: Answer(_long(link), coding="gzip", etag=f'"{link[-1]}"') for link in links}
+    cut = {link: replace(_cut(_long(link)), etag=whole[link].etag) for link in links[::2]}
+    server.put("", Site({"/": html("Front", links), **whole, **cut}))
+    running = crawl({"Work.RetryDelay": 0.01, "Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    running.run(listener.url())
+    assert {link for link in links if running.states()[listener.url(link)] == ("failed", "content-coding")} == {*cut}
+    server.site().pages.update(whole)
+    assert wait_until(lambda: (running.run(), running.stored())[1] == {listener.url(link) for link in ("/", *links)})
+    assert running.show_all(map(listener.url, links)) == {listener.url(link): whole[link].body for link in links}
+    running.verify()
 
 
 def test_every_kind_of_answer(server: SiteServer, crawl_on: CrawlFactory, database: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import GENERAL, Downloader, DownloadRequest, DownloadResult, RequestOptions
+from parcahyd.rules.media_types.content_codings import undo
 
 __all__ = ["AUTHORITY", "DownloaderHarness", "request_to"]
 
@@ -31,7 +32,10 @@ def request_to(
 
 
 class DownloaderHarness:
-    """Makes the downloader when it is first needed, so that a test can choose its settings with `configure`."""
+    """Makes the downloader when it is first needed, so that a test can choose its settings with `configure`.
+
+    Content codings are undone as the Crawl Worker does it.
+    """
 
     def __init__(self, factory: Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]) -> None:
         self.loop = asyncio.new_event_loop()
@@ -56,6 +60,8 @@ class DownloaderHarness:
 
         def done(number: int, result: DownloadResult) -> None:
             assert number not in results, "done was called twice"
+            if result.codings and result.failure is None:
+                undo(result, requests[number].max_bytes, requests[number].cut)
             results[number] = result
             if len(results) == len(requests):
                 self.loop.stop()

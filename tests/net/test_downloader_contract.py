@@ -124,6 +124,37 @@ def test_gzip_is_undone(bench: DownloaderHarness, web: WebServer) -> None:
     assert "gzip" in (web.seen[0].header("Accept-Encoding") or "")
 
 
+def test_a_body_is_handed_over_as_it_was_transferred(bench: DownloaderHarness, web: WebServer) -> None:
+    packed = gzip.compress(b"text " * 1000)
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: identity, x-gzip\r\n\r\n"
+    web.pages["/"] = lambda exchange: exchange.raw(head + chunked)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.codings, result.transferred, result.body) == (("gzip",), packed, b"text " * 1000)
+
+
+@pytest.mark.parametrize("framing", ["length", "close", "chunked"])
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br"])
+def test_a_coded_body_that_was_cut_is_a_fault(bench: DownloaderHarness, web: WebServer, coding: str, framing: str) -> None:
+    packed = _packed(coding, os.urandom(3000))[:-1000]
+    if framing == "chunked":
+        head, body = b"Transfer-Encoding: chunked", b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    else:
+        head, body = b"Content-Length: %d" % len(packed) if framing == "length" else b"Connection: close", packed
+    answer = b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n%s\r\n\r\n%s" % (coding.encode(), head, body)
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert (result.failure, result.body) == (DownloadFailure.CONTENT_CODING, b"")
+    assert result.detail
+
+
+def _packed(coding: str, body: bytes) -> bytes:
+    if coding == "br":
+        packed: bytes = pytest.importorskip("brotli", "1.2").compress(body)
+        return packed
+    return gzip.compress(body) if coding == "gzip" else zlib.compress(body)
+
+
 @pytest.mark.parametrize(("coding", "body"), [("gzip", b"this is not gzip"), ("rot13", b"uryyb")])
 def test_a_coding_that_cannot_be_undone_is_a_fault(bench: DownloaderHarness, web: WebServer, coding: str, body: bytes) -> None:
     web.page("/", body, 200, (("Content-Encoding", coding),))

@@ -49,6 +49,21 @@ def test_the_stored_document_stays(desk: Desk) -> None:
     assert (due.state, due.etag) == (State.GONE, '"1"')
 
 
+def test_after_a_damaged_body_the_whole_document_is_asked_for(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit(), etag='"1"', modified="Tue, 02 Jan 2024 03:04:05 GMT")
+    desk.now += 2 * REVISIT
+    desk.begin()
+    pair = desk.visit()
+    desk.store.store_bad([desk.bad(pair, reason=Reason.CONTENT_CODING, due_at=desk.now + 5)], desk.now)
+    desk.over(pair)
+    desk.now += 10
+    desk.begin()
+    (due,) = desk.visit().urls
+    assert (due.state, due.etag, due.modified) == (State.FAILED, "", "")
+
+
 def test_never_again_but_for_the_settings(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")

@@ -27,6 +27,7 @@ from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, Reque
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
+from parcahyd.rules.media_types.content_codings import undo
 from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
@@ -230,7 +231,7 @@ class CrawlWorker:
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         if visit.watch is not None:
             visit.watch.sent(planned)
-        self._downloader.start(request, partial(self._done, visit, planned))
+        self._downloader.start(request, partial(self._done, visit, planned, request))
         if sent is not None and not self._tells_when_sent:
             sent()
         self._enqueue_or_close(visit, self._clock.now())
@@ -243,17 +244,15 @@ class CrawlWorker:
         if (at := self._scheduler.next_at()) < inf:
             self._wake(at)
 
-    def _done(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
+    def _done(self, visit: Visit, request: PlannedRequest, sent: DownloadRequest, result: DownloadResult) -> None:
         self.on_the_wire -= 1
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         monotonic = self._clock.monotonic()
         request.seconds = monotonic - request.started_at
-        pace = visit.pace
-        delay = pace.delay
-        if pace.follows:
-            pace.answered(request.seconds)
         self._scheduler.finished(request, visit, monotonic)
         self._requests += 1
+        if result.codings and result.failure is None:
+            undo(result, sent.max_bytes, sent.cut)
         self._received += len(result.body)
         is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)
         if is_foreign:
@@ -263,7 +262,16 @@ class CrawlWorker:
             )
         elif result.failure is DownloadFailure.PLUGIN:
             self._report_plugin_error(result.detail)
+        self._answered(visit, request, result, is_foreign)
+        self.turn()
+
+    def _answered(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool) -> None:
+        """Have the visit handle the answer, and do what follows from that for its host, its address and its queue."""
         now = self._clock.now()
+        pace = visit.pace
+        delay = pace.delay
+        if pace.follows:
+            pace.answered(request.seconds)
         planned = visit.next_request
         ready = planned.ready
         self._handle(visit, request, result, is_foreign, now)
@@ -275,11 +283,10 @@ class CrawlWorker:
             self._scheduler.withdraw(visit)  # The answer ended the visit while another request was queued.
         elif ready is None and planned.ready is not None:
             self._scheduler.enqueue(visit)  # robots.txt redirects within its site.
-        if monotonic > self._visits[visit.lease.visit][1]:
+        if self._clock.monotonic() > self._visits[visit.lease.visit][1]:
             self._scheduler.withdraw(visit)
             visit.stop()
         self._enqueue_or_close(visit, now)
-        self.turn()
 
     def _handle(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool, now: float) -> None:
         watch = visit.watch
