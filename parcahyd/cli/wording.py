@@ -15,7 +15,7 @@ _SIZES = ("kB", "MB", "GB", "TB", "PB")
 _SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
 
 
-_OUTCOMES = {"max-pages": "ended by MaxPages"}
+_OUTCOMES = {"max-pages": "ended by MaxPages", "max-seconds": "ended by MaxSeconds"}
 
 
 def outcome_words(outcome: str) -> str:

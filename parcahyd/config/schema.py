@@ -172,6 +172,13 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _Limit,
         _says("How many pages of one site are stored, at most, in all runs together; 0: no limit."),
     ] = 0
+    MaxSeconds: Annotated[
+        _Seconds,
+        _says(
+            "After how many seconds a run sends no more requests; what is on the wire is finished within StopTimeout, then it "
+            "ends. 0: no limit."
+        ),
+    ] = 0.0
     MaxBytes: Annotated[
         _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
     ] = 32 * 1024 * 1024

@@ -77,7 +77,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     """How the run ended."""
 
     outcome: str
-    """`done`, `interrupted`, `max-pages`, or `failed`."""
+    """`done`, `interrupted`, `max-pages`, `max-seconds`, or `failed`."""
     seconds: float
     requests: int
     """Requests of visits that came to their end, robots.txt included."""

@@ -204,6 +204,8 @@ class Coordinator:
         self._boxes = self._join(self._configuration, message, self._forever, self)
         self._phase = "crawling"
         self._boxes.url_dispatcher.dispatch()
+        if self._configuration.work.MaxSeconds:
+            self.loop.call_later(self._configuration.work.MaxSeconds - self._progress.seconds, self._time_is_up)
 
     def _cannot_run(self, message: CannotRun) -> None:
         self._end(UserError(message.message, message.remedy))
@@ -256,6 +258,12 @@ class Coordinator:
             return
         self._stop("interrupted")
         self.check()
+
+    def _time_is_up(self) -> None:
+        """MaxSeconds have passed: stop in order, as at the first interrupt, unless the run is ending already."""
+        if not self._outcome:
+            self._stop("max-seconds")
+            self.check()
 
     def _stop(self, outcome: str) -> None:
         """No new request; everything that is leased is handed back."""

@@ -31,6 +31,11 @@ class RunProgress:
         self._started = clock.monotonic()
         self._last_report = self._started, 0
 
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken so far."""
+        return self._clock.monotonic() - self._started
+
     def set_committed(self, message: Committed) -> None:
         self._committed = message
         self.unstored = 0
@@ -77,7 +82,7 @@ class RunProgress:
         self._observer.finished(
             RunSummary(
                 outcome=outcome,
-                seconds=self._clock.monotonic() - self._started,
+                seconds=self.seconds,
                 requests=self.requests,
                 stored=committed.stored,
                 unchanged=committed.unchanged,

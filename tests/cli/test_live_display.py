@@ -95,7 +95,8 @@ def test_reasons_and_what_is_still_waiting() -> None:
 
 
 def test_what_can_be_gone_on_with_says_so() -> None:
-    for outcome, words in (("interrupted", "Interrupted"), ("max-pages", "Ended by MaxPages"), ("failed", "Failed")):
+    outcomes = {"max-pages": "Ended by MaxPages", "max-seconds": "Ended by MaxSeconds"}
+    for outcome, words in (("interrupted", "Interrupted"), *outcomes.items(), ("failed", "Failed")):
         lines = summary_lines(msgspec.structs.replace(QUIET, outcome=outcome), now=0.0)
         assert lines[0].startswith(words + " after")
         assert lines[1] == "The same command goes on where this one stopped."

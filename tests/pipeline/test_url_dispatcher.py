@@ -126,3 +126,16 @@ def test_stopping_ends_once_everything_is_released() -> None:
     assert not bench.dispatcher.is_over()
     bench.dispatcher.committed(committed(1))
     assert bench.dispatcher.is_over()
+
+
+def test_a_host_that_only_keeps_its_delay_is_waited_for() -> None:
+    bench = Bench()
+    bench.dispatcher.dispatch()
+    bench.dispatcher.leases(Leases((lease(1),), None))
+    bench.dispatcher.wait_for_rest(1090.0)
+    bench.dispatcher.committed(committed(1, new_work=True))
+    bench.dispatcher.leases(Leases((), 1090.0))
+    assert not bench.dispatcher.is_over()
+    assert bench.dispatcher.wakes_at() == 1090.0
+    bench.dispatcher.next_due = 1091.0
+    assert bench.dispatcher.is_over(), "a pause of another kind lasts longer"
