@@ -18,7 +18,7 @@ __all__ = [
     "summary_lines",
 ]
 
-_OTHER_ROWS = 12
+_OTHER_ROWS = 15
 """Lines that the head, the table headings and the workers' table take on a small machine."""
 
 
@@ -53,26 +53,53 @@ def draw(snapshot: Progress, site_rows: int) -> RenderableType:
     return Group(*parts)
 
 
+_PHASES = {
+    "starting": "starting: the database is being opened",
+    "stopping": "stopping: what is on the wire is finished and stored first",
+    "finishing": "finishing: the last pages are being stored",
+}
+
+
 def _head(snapshot: Progress) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold")
     grid.add_column()
-    note = f": {snapshot.note}" if snapshot.note else ""
-    grid.add_row("run", _foreign(f"{span(snapshot.seconds)}, {snapshot.phase}{note}"))
+    grid.add_row("run", _foreign(f"{span(snapshot.seconds)}, {_phase(snapshot)}"))
     grid.add_row(
         "pages",
         f"{snapshot.stored:,} stored, {snapshot.unchanged:,} unchanged, "
         f"{snapshot.pages_per_second:,.1f} per second, {size(snapshot.received)}",
     )
+    grid.add_row("left", _left(snapshot))
     grid.add_row(
-        "queues",
-        f"URL-IP {snapshot.url_ip_queue:,}, resolved {snapshot.resolved_queue:,}, "
-        f"LocalQ {sum(worker.waiting for worker in snapshot.workers):,}, "
-        f"buffer {snapshot.buffer_records:,} ({size(snapshot.buffer_bytes)}), {plural(snapshot.open_visits, 'open visit')}",
+        "sites",
+        f"{snapshot.open_visits:,} in work: {snapshot.url_ip_queue:,} wait for their address, "
+        f"{snapshot.resolved_queue:,} for a worker",
     )
+    grid.add_row("to write", f"{plural(snapshot.buffer_records, 'answer')} ({size(snapshot.buffer_bytes)})")
     grid.add_row("not stored", f"{snapshot.failed:,} failed, {snapshot.refused:,} refused, {snapshot.gone:,} gone")
     grid.add_row("reasons", counts(snapshot.reasons, most=5) or "none")
+    if snapshot.note:
+        grid.add_row("note", _foreign(snapshot.note))
     return grid
+
+
+def _phase(snapshot: Progress) -> str:
+    """What the run does, and where it waits, for what and until when."""
+    if snapshot.phase != "waiting":
+        return _PHASES.get(snapshot.phase, snapshot.phase)
+    if snapshot.waits_until is None:
+        return "waiting for the database"
+    return f"waiting: the next URL falls due {due(snapshot.waits_until, snapshot.at)}"
+
+
+def _left(snapshot: Progress) -> str:
+    """What waits at the sites that are visited, and how long that takes at the rate of the run so far."""
+    waiting = sum(worker.waiting for worker in snapshot.workers)
+    done = snapshot.stored + snapshot.unchanged + snapshot.failed + snapshot.gone
+    if not waiting or not done:
+        return plural(waiting, "URL")
+    return f"{plural(waiting, 'URL')}, about {span(waiting * snapshot.seconds / done)}; pages may bring more"
 
 
 def _sites(snapshot: Progress, rows: int) -> RenderableType:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from parcahyd.storage.reports import Reports
 
 __all__ = [
+    "complete_key",
     "crawl_options",
     "default_folder",
     "open_reports",
@@ -67,9 +68,18 @@ def crawl_options(command: _Command) -> _Command:
 
 
 def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    names = [f"{part}.{field.name}=" for part, conf in (("Map", MapConf), ("Work", WorkConf)) for field in fields(conf)]
-    names.remove("Work.Host=")  # Its tables are not for --set.
-    return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
+    # The tables of Host are not for --set.
+    return [CompletionItem(f"{name}=") for name in _settings(incomplete) if name != "Work.Host"]
+
+
+def complete_key(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The settings that begin as the word does, for completion."""
+    return [CompletionItem(name) for name in _settings(incomplete)]
+
+
+def _settings(incomplete: str) -> list[str]:
+    names = [f"{part}.{field.name}" for part, conf in (("Map", MapConf), ("Work", WorkConf)) for field in fields(conf)]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
 port_option = click.option(

@@ -28,9 +28,16 @@ _TOP = 10
 @click.option("--json", "as_json", is_flag=True, help="One JSON object with everything, for programs.")
 @click.option("--freshness", is_flag=True, help="Also how fresh the pages are; half a minute for a million URLs.")
 @click.option("--similar", is_flag=True, help="Also how many documents are near-duplicates; a minute for a million documents.")
+@click.option("--sites", "all_sites", is_flag=True, help=f"List all sites that have pages, not only the {_TOP} largest.")
 @crawl_options
 def command(
-    folder: Path | None, overrides: tuple[str, ...], database: str | None, as_json: bool, freshness: bool, similar: bool
+    folder: Path | None,
+    overrides: tuple[str, ...],
+    database: str | None,
+    as_json: bool,
+    freshness: bool,
+    similar: bool,
+    all_sites: bool,
 ) -> None:
     """Show what is stored, what waits, and how the last run went.
 
@@ -39,13 +46,14 @@ def command(
     \b
     Examples:
       parcahyd status
+      parcahyd status --sites
       parcahyd status --freshness --similar
       parcahyd status --conf conf/ --json
     """
     configuration = read_configuration(folder, overrides, database)
     now = time.time()
     with open_reports(configuration) as reports:
-        status = reports.status(now, top=_TOP)
+        status = reports.status(now, top=None if all_sites else _TOP)
         fresh = reports.freshness(now, configuration.work) if freshness else None
         near = reports.similar(top=_TOP) if similar else None
     if as_json:
@@ -93,6 +101,8 @@ def status_lines(status: StatusReport, database: str, now: float) -> Iterator[st
     if status.last_run is not None:
         yield _run(status.last_run, now)
     yield from _top_sites(status.top_sites)
+    if more := max(0, status.sites_with_pages - len(status.top_sites)):
+        yield f"and {plural(more, 'more site')} (--sites lists all)"
     for spared in status.spared:
         yield f"spared     {plain(spared.site)} until {due(spared.until, now)}: {spared.sentence}"
 

@@ -71,6 +71,10 @@ class Progress(msgspec.Struct, frozen=True):
     """`starting`, `crawling`, `waiting` (for retries), `stopping`."""
     note: str = ""
     """A sentence for people, such as why the run waits."""
+    at: float = 0.0
+    """When the snapshot was taken, in seconds since the epoch."""
+    waits_until: float | None = None
+    """When the next URL falls due, in seconds since the epoch; none where that is not known."""
 
 
 class RunSummary(msgspec.Struct, frozen=True):

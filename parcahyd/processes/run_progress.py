@@ -73,6 +73,8 @@ class RunProgress:
                 workers=workers,
                 phase=phase,
                 note=self._notes[-1] if self._notes else "",
+                at=self._clock.now(),
+                waits_until=boxes.url_dispatcher.wakes_at() if boxes else None,
             )
         )
 

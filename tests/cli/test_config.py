@@ -31,3 +31,37 @@ def test_json_has_the_meaning_too(tmp_path: Path, capsys: pytest.CaptureFixture[
     (delay,) = (setting for setting in report["settings"] if setting["name"] == "Work.HostDelay")
     assert delay["default"] == "1.0"
     assert delay["sentence"] == "Seconds between two requests to one host."
+
+
+@pytest.mark.parametrize("key", ["HostDelay", "Work.HostDelay", "hostdelay"])
+def test_one_setting_with_its_meaning(tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str) -> None:
+    (tmp_path / "WorkConf.toml").write_text("HostDelay = 2.5\n")
+    assert main(["config", "--conf", str(tmp_path), key]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Work.HostDelay = 2.5",
+        "  source   WorkConf.toml:1",
+        "  default  1.0",
+        "  takes    a number from 0 to 1000000000",
+        "  meaning  Seconds between two requests to one host.",
+    ]
+
+
+def test_a_key_of_both_files_and_several_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "MapConf.toml").touch()
+    assert main(["config", "--conf", str(tmp_path), "--json", "MaxInstances", "Work.Scope"]) == 0
+    names = [setting["name"] for setting in json.loads(capsys.readouterr().out)["settings"]]
+    assert names == ["Map.MaxInstances", "Work.MaxInstances", "Work.Scope"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("HostDelai", 'there is no setting "HostDelai" (did you mean Work.HostDelay?)'),
+        ("Map.HostDelay", 'there is no setting "Map.HostDelay" (did you mean Work.HostDelay?)'),
+        ("zzz", 'there is no setting "zzz" (`parcahyd config` lists them)'),
+    ],
+)
+def test_a_key_that_there_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, message: str) -> None:
+    (tmp_path / "MapConf.toml").touch()
+    assert main(["config", "--conf", str(tmp_path), key]) == 2
+    assert capsys.readouterr().err == f"parcahyd: {message}\n"

@@ -40,13 +40,36 @@ def test_everything_a_watcher_wants_is_there() -> None:
     for words in (
         "1 min 15 s, crawling",
         "1,234 stored, 5 unchanged, 33.3 per second, 2.5 MB",
-        "URL-IP 11, resolved 12, LocalQ 100, buffer 14 (1.5 kB), 13 open visits",
+        "100 URLs, about 6.0 s; pages may bring more",
+        "13 in work: 11 wait for their address, 12 for a worker",
+        "14 answers (1.5 kB)",
         "6 failed, 7 refused, 8 gone",
         "missing 8, robots 7",
         "http://s4.example",
         "4711",
     ):
         assert words in text
+
+
+def test_a_run_that_waits_says_for_what_and_until_when() -> None:
+    waiting = msgspec.structs.replace(SNAPSHOT, phase="waiting", at=1_700_000_000.0, waits_until=1_700_000_040.0)
+    assert "waiting: the next URL falls due 2023-11-14 22:14:00Z (in 40 s)" in _text(waiting)
+    assert "waiting for the database" in _text(msgspec.structs.replace(waiting, waits_until=None))
+    for phase, words in (("starting", "the database is being opened"), ("stopping", "what is on the wire is finished")):
+        assert f"{phase}: {words}" in _text(msgspec.structs.replace(SNAPSHOT, phase=phase))
+
+
+def test_a_frame_shows_the_moment_of_its_snapshot() -> None:
+    """Drawn twice, it says the same, however late it is drawn."""
+    waiting = msgspec.structs.replace(SNAPSHOT, phase="waiting", at=1_700_000_000.0, waits_until=1_700_000_040.0)
+    assert _text(waiting) == _text(waiting)
+    assert "(in 40 s)" in _text(waiting)
+
+
+def test_nothing_is_foretold_before_the_first_page() -> None:
+    assert "left        100 URLs\n" in "\n".join(
+        line.rstrip() for line in _text(msgspec.structs.replace(SNAPSHOT, stored=0, unchanged=0, failed=0, gone=0)).split("\n")
+    )
 
 
 def test_the_busiest_sites_come_first_and_the_rest_is_left_out() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from parcahyd.cli import main
 from parcahyd.cli.status import freshness_lines, status_lines
-from parcahyd.storage.reports.records import FreshnessReport, RunReport, SparedSite, StatusReport
+from parcahyd.storage.reports.records import FreshnessReport, RunReport, SiteReport, SparedSite, StatusReport
 
 from .conftest import Crawl
 
@@ -86,6 +86,20 @@ def test_what_waits_and_who_is_spared() -> None:
     assert "waiting    3 due now, 4 later; next 2023-11-14 22:14:50Z (in 1 min 30 s)" in lines
     assert "revisit    next now (since 2023-11-14 22:13:15Z)" in lines
     assert lines[-1] == "spared     http://down.example until 2023-11-14 22:14:20Z (in 1 min): No connection."
+
+
+def test_sites_that_are_left_out_are_counted() -> None:
+    site = SiteReport(
+        site="http://a.example", in_scope=True, urls=1, pages=1, received=1, requests=1, visiting=False, due_at=None
+    )
+    assert _lines(top_sites=(site,), sites_with_pages=12)[-1] == "and 11 more sites (--sites lists all)"
+    assert "more site" not in _lines(top_sites=(site,), sites_with_pages=1)[-1]
+
+
+def test_all_sites_may_be_asked_for(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(crawl.arguments("status", "--sites", "--json")) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert len(report["top_sites"]) == report["sites_with_pages"] == 1
 
 
 def test_a_run_that_did_not_end() -> None:

@@ -44,6 +44,59 @@ def test_what_is_no_site(site: str, crawl: Crawl, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err.endswith("is not a site (give a host, or scheme://host[:port])\n")
 
 
+def _shown(capsys: pytest.CaptureFixture[str], crawl: Crawl, *options: str) -> list[str]:
+    assert main(crawl.arguments("urls", *options)) == 0
+    return [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+
+
+def test_reason_pattern_and_limit_choose(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _shown(capsys, crawl, "--why", "missing") == [f"{crawl.site}kettles/steam-engine.html"]
+    kettles = _shown(capsys, crawl, "--match", "*/kettles/*")
+    assert len(kettles) > 2
+    assert all("/kettles/" in url for url in kettles)
+    assert _shown(capsys, crawl, "--match", "*/kettles/*", "--limit", "2") == kettles[:2]
+    assert _shown(capsys, crawl, "--match", "kettles") == []
+
+
+def test_an_order_that_people_read(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    every = _shown(capsys, crawl)
+    assert _shown(capsys, crawl, "--order", "url") == sorted(every)
+    assert _shown(capsys, crawl, "--order", "url", "--limit", "3") == sorted(every)[:3]
+    assert _shown(capsys, crawl, "--order", "depth")[0] == crawl.site
+    assert _shown(capsys, crawl, "--order", "checked")[-1] == "https://www.example.org/tea.html"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--why", "robot"], '"robot" is not a reason (did you mean "robots"? reasons are address, '),
+        (["--why", "because"], '"because" is not a reason (reasons are address, '),
+        (["--limit", "0"], "invalid value for '--limit': 0 is not in the range x>=1"),
+        (["--order", "size"], "invalid value for '--order': 'size' is not one of 'url', 'depth', 'checked'"),
+        (["--match", "re:("], 'the pattern "re:(" cannot be read: '),
+    ],
+)
+def test_what_cannot_be_chosen(crawl: Crawl, capsys: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
+    assert main(crawl.arguments("urls", *options)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"parcahyd: {message}")
+
+
+def test_a_heading_stands_over_the_list_on_a_terminal_only(crawl: Crawl) -> None:
+    command = [sys.executable, "-m", "parcahyd", *crawl.arguments("urls", "--limit", "1")]
+    reading, terminal = os.openpty()
+    try:
+        subprocess.run(command, cwd=ROOT, stdout=terminal, check=True)
+        lines = os.read(reading, 10_000).decode().splitlines()
+    finally:
+        os.close(reading)
+        os.close(terminal)
+    assert lines[0].split() == ["state", "reason", "status", "depth", "url"]
+    assert len(lines) == 2
+    assert lines[0].index("url") == lines[1].index("http")
+
+
 def test_a_line_of_json_has_the_promised_fields(crawl: Crawl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(crawl.arguments("urls", "--jsonl", "--state", "gone")) == 0
     (line,) = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())

@@ -6,6 +6,7 @@ Tested in tests/storage/reports/test_status.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,7 +16,8 @@ from sqlalchemy import Connection, func, select
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin
-from parcahyd.core.states import State
+from parcahyd.core.states import Reason, State
+from parcahyd.rules.urls.url_patterns import UrlPatterns
 from parcahyd.storage.reports.freshness import read_freshness
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
@@ -60,8 +62,8 @@ class Reports:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def status(self, now: float, top: int = 10) -> StatusReport:
-        """The crawl as a whole; `top` bounds the lists of sites."""
+    def status(self, now: float, top: int | None = 10) -> StatusReport:
+        """The crawl as a whole; `top` bounds the lists of sites, and None does not."""
         with self._reader.transaction() as connection:
             return _status(connection, now, top)
 
@@ -69,8 +71,11 @@ class Reports:
         """How fresh the stored pages are expected to be; reads all URLs."""
         return read_freshness(self._reader, work, now)
 
-    def urls(self, state: str | None = None, site: str | None = None) -> Iterator[UrlReport]:
-        """Every URL, or those in a state, or those of a site (a host, or scheme://host[:port]); by site, then by key."""
+    def urls(
+        self, state: str | None = None, site: str | None = None, reason: str | None = None, match: str | None = None
+    ) -> Iterator[UrlReport]:
+        """Every URL, or those in a state, of a site (a host, or scheme://host[:port]), with the word of a reason, or that a
+        pattern fits (as in the setting Include); by site, then by key."""
         columns = (
             *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
             *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
@@ -87,8 +92,12 @@ class Reports:
             statement = statement.where(urls.c.state == int(_state(state)))
         if site is not None:
             statement = statement.where(urls.c.site_id.in_(self._sites_named(site)))
-        for page in self._reader.pages(urls, statement, _PAGE):
-            yield from map(_url_report, page)
+        if reason is not None:
+            statement = statement.where(urls.c.reason == _reason(reason).word)
+        fits = None if match is None else _pattern(match)
+        pages = self._reader.pages(urls, statement, _PAGE)
+        found = (_url_report(row) for page in pages for row in page)
+        return found if fits is None else (url for url in found if fits.admits(url.url))
 
     def similar(self, top: int = 10) -> SimilarReport:
         """Near-duplicates, counted, and the largest groups with some of their URLs; reads the fingerprint of every document."""
@@ -133,6 +142,23 @@ def _state(word: str) -> State:
         raise UserError(f'"{word}" is not a state', f"states are {words}") from None
 
 
+def _reason(word: str) -> Reason:
+    try:
+        return Reason.of(word)
+    except KeyError:
+        words = [reason.word for reason in Reason]
+        near = get_close_matches(word, words, 1)
+        remedy = f'did you mean "{near[0]}"? ' if near else ""
+        raise UserError(f'"{word}" is not a reason', f"{remedy}reasons are {', '.join(sorted(words))}") from None
+
+
+def _pattern(match: str) -> UrlPatterns:
+    try:
+        return UrlPatterns((match,))
+    except ValueError as error:
+        raise UserError(f'the pattern "{match}" cannot be read: {error}', 'such as "*/news/*"') from None
+
+
 def _url_report(row: Any) -> UrlReport:
     site = origin(row.scheme, row.host, row.port)
     return UrlReport(
@@ -155,7 +181,7 @@ def _url_report(row: Any) -> UrlReport:
     )
 
 
-def _status(connection: Connection, now: float, top: int) -> StatusReport:
+def _status(connection: Connection, now: float, top: int | None) -> StatusReport:
     states = dict.fromkeys((state.word for state in State), 0)
     reasons = []
     by_reason = select(urls.c.state, urls.c.reason, func.count()).group_by(urls.c.state, urls.c.reason)
@@ -181,6 +207,7 @@ def _status(connection: Connection, now: float, top: int) -> StatusReport:
         last_run=_last_run(connection),
         spared=_spared(connection, now, top),
         top_sites=_top_sites(connection, top),
+        sites_with_pages=_number(connection, select(func.count()).where(sites.c.pages > 0)),
         due_now=states[State.KNOWN.word] + states[State.FAILED.word] - later,
         due_later=later,
         next_due=connection.scalar(select(func.min(sites.c.due_at)).where(free)),
@@ -206,7 +233,7 @@ def _last_run(connection: Connection) -> RunReport | None:
     )
 
 
-def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, ...]:
+def _spared(connection: Connection, now: float, top: int | None) -> tuple[SparedSite, ...]:
     statement = select(sites).where(sites.c.reason.is_not(None), sites.c.not_before > now)
     of_hosts = select(pauses).where(pauses.c.reason != "", pauses.c.not_before > now)
     of_robots = select(sites).where(sites.c.errand_until > now, sites.c.robots_status.in_(ROBOTS_WAIT_REASONS))
@@ -244,7 +271,7 @@ def _spared(connection: Connection, now: float, top: int) -> tuple[SparedSite, .
     )
 
 
-def _top_sites(connection: Connection, top: int) -> tuple[SiteReport, ...]:
+def _top_sites(connection: Connection, top: int | None) -> tuple[SiteReport, ...]:
     statement = select(sites).where(sites.c.pages > 0).order_by(sites.c.pages.desc(), sites.c.id).limit(top)
     return tuple(
         SiteReport(

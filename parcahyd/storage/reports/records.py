@@ -109,6 +109,8 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """When the next site with known or failed URLs may be visited."""
     next_again: float | None
     """When the next stored, refused or gone URL is to be visited again."""
+    sites_with_pages: int = 0
+    """Sites that `top_sites` would have, were it not bounded."""
 
 
 class FreshnessReport(_Report, frozen=True, kw_only=True):

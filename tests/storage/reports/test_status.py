@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import Any
+
 import pytest
 
 from parcahyd.config.schema import WorkConf
@@ -9,6 +12,7 @@ from parcahyd.core.errors import UserError
 from parcahyd.core.states import Reason, State
 from parcahyd.storage import reports as module
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
     FreshnessReport,
     ReasonCount,
@@ -180,6 +184,41 @@ def test_a_state_that_there_is_not(crawled: Desk) -> None:
     with pytest.raises(UserError, match="lost") as mistake:
         _urls(crawled, "lost")
     assert "known" in mistake.value.remedy
+
+
+def test_urls_by_their_reason_and_by_a_pattern(crawled: Desk) -> None:
+    with Reports.open(crawled.url) as reports:
+        assert [url.url for url in reports.urls(reason="missing")] == [f"{A}/gone"]
+        assert [url.url for url in reports.urls(match="https://c.*")] == ["https://c.example/"]
+        assert list(reports.urls(match="https://c.*", reason="missing")) == []
+        with pytest.raises(UserError, match='"mising" is not a reason') as error:
+            reports.urls(reason="mising")
+        assert error.value.remedy.startswith('did you mean "missing"? reasons are address, asked-to-wait, ')
+        with pytest.raises(UserError, match=r"the pattern .* cannot be read"):
+            reports.urls(match="re:(")
+
+
+def test_a_limit_reads_no_more_pages_than_it_needs(crawled: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAGE", 2)
+    pages = 0
+
+    def counted(self: Reader, statement: Any) -> list[Any]:
+        nonlocal pages
+        pages += 1
+        return rows(self, statement)
+
+    rows = Reader.rows
+    monkeypatch.setattr(Reader, "rows", counted)
+    with Reports.open(crawled.url) as reports:
+        assert len(list(islice(reports.urls(), 3))) == 3
+    assert pages == 2
+
+
+def test_all_sites_are_counted_and_listed_where_that_is_asked(crawled: Desk) -> None:
+    with Reports.open(crawled.url) as reports:
+        none, every = reports.status(crawled.now, top=0), reports.status(crawled.now, top=None)
+    assert none.top_sites == ()
+    assert none.sites_with_pages == len(every.top_sites) == 1
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 10, 11])
