@@ -25,7 +25,7 @@ _SORTS_A_FEW = {"documents._HISTORY", "robots._OF_SITES", "runs._LEFT"}
 _ONCE = {"runs._LAST_SETTINGS", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "sites._ALL"}
 """Once in a run, or after a failure: one row, or tables that hold seeds and pauses."""
 
-_WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP"}
+_WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}
 _AT_THE_END = {"runs._LEFT"}
 _PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "frontier._OF_SITE"}
 """Never run as they are: others are made of them."""
