@@ -204,6 +204,7 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         host.clock,
         host.tools,
         credit=host.credit,
+        max_rate=host.max_rate,
         # Crawl Worker -> Document and URL Buffer
         emit=host.send_record,
         # Crawl Worker -> Crawl Manager

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, choose, declarations_in, read_offer
-from parcahyd.cli.wording import due, plain, plural, span, utc_time, version_line
+from parcahyd.cli.wording import due, plain, plural, size, span, utc_time, version_line
 from parcahyd.config.schema import Configuration
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.core.states import Reason
@@ -141,10 +141,13 @@ def _address(url: str, site: UrlDetails | None, configuration: Configuration, no
         yield _line("", held)
     work = configuration.work
     host, port = split(url)[1:3]
-    delay = HostRules(work, os.environ).of(host, port).delay
+    settings = HostRules(work, os.environ).of(host, port)
+    delay = settings.delay
     asked = min(site.robots.delay, work.MaxCrawlDelay) if site is not None and site.robots is not None else 0.0
     why = " (Crawl-delay of its robots.txt)" if asked > delay else ""
     yield _line("delay", f"{max(delay, asked):g} s between two requests to {host}{why}, more while it answers slowly")
+    if settings.max_rate:
+        yield _line("rate", f"{size(settings.max_rate)} per second from {host}, as a mean over several answers")
     yield _line(
         "group",
         f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",

@@ -83,6 +83,7 @@ class HostRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     ]
     Delay: Annotated[_Seconds | None, _says("HostDelay for these hosts.")] = None
     Connections: Annotated[_Count | None, _says("HostConnections for these hosts.")] = None
+    MaxRate: Annotated[_Limit | None, _says("MaxHostRate for these hosts; 0: no limit.")] = None
     UserAgent: Annotated[_ProductName | None, _says("UserAgent for these hosts, in robots.txt too.")] = None
     Headers: Annotated[
         dict[str, str] | None, _says('Headers that are sent along, such as { "Accept-Language" = "pt", "X-Key" = "env:KEY" }.')
@@ -247,6 +248,16 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     AddressConnections: Annotated[
         _Count | None, _says("How many requests to one address may be under way at once; unset: eight times HostConnections.")
     ] = None
+    MaxRate: Annotated[
+        _Limit,
+        _says(
+            "Bytes per second that the run receives, as a mean over several answers: after a large one the next request waits. "
+            "Each Crawl Worker has an equal part of it. 0: no limit."
+        ),
+    ] = 0
+    MaxHostRate: Annotated[
+        _Limit, _says("Bytes per second that are received from one host, as a mean over several answers; 0: no limit.")
+    ] = 0
 
     DelayFactor: Annotated[
         _Amount,

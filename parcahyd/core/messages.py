@@ -92,6 +92,8 @@ class Begin(_Message, frozen=True):
     """Of a worker's process: one that replaces another has the same `worker` and a `serial` of its own."""
     credit: int = 0
     """How many bytes each worker may have on their way to the database."""
+    max_rate: float = 0.0
+    """How many bytes a second each worker may receive, its part of MaxRate; 0: no limit."""
 
 
 class Ready(_Message, frozen=True):

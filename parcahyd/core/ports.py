@@ -141,6 +141,8 @@ class DownloadResult(msgspec.Struct, gc=False):
     applied."""
     transferred: bytes = b""
     """What `body` was before its codings were undone; the Crawl Worker keeps it here. Empty where there were none."""
+    received: int = 0
+    """Bytes that came, headers included, as they were on the wire; 0 where they were not counted: then the body counts."""
 
     def header(self, name: str) -> str:
         """The first header of that (lower-case) name, or the empty string."""

@@ -152,6 +152,7 @@ class Transfer:
             result = self._curl_failure(number, text)
         else:
             result = self._http_result()
+        result.received = self.received()
         self.clear()
         return result
 

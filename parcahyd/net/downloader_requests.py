@@ -103,7 +103,7 @@ class RequestsDownloader(ThreadedDownloader):
                 return DownloadResult(peer=peer, failure=DownloadFailure.TRUNCATED, detail=str(error))
             if body is None:
                 detail = "the body is larger than allowed"
-                return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail=detail)
+                return DownloadResult(peer=peer, failure=DownloadFailure.SIZE, detail=detail, received=request.max_bytes)
         if request.options.cookies:
             self._jar.take(request.url, headers, time.time())
         elapsed = time.monotonic() - started

@@ -150,7 +150,8 @@ class Coordinator:
         channel.send(Begin(msgspec.msgpack.encode(self._configuration), self._seeds, credit=self._credit))
 
     def _worker_pool(self, lock: RunLock) -> WorkerPool:
-        begin = Begin(msgspec.msgpack.encode(self._configuration), credit=self._credit)
+        max_rate = self._configuration.work.MaxRate / self.worker_count
+        begin = Begin(msgspec.msgpack.encode(self._configuration), credit=self._credit, max_rate=max_rate)
         start = partial(Child, "crawl-worker", lock.descriptor)
         workers = WorkerPool(self.loop, begin, start, self._worker_lost, self.check)
         workers.on(CannotRun, self._cannot_run)

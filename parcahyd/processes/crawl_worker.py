@@ -49,6 +49,7 @@ class CrawlWorkerProcess:
 
     number: int
     credit: int
+    max_rate: float
     tools: DocumentTools
     _worker: CrawlWorker
     _downloader: Downloader
@@ -123,6 +124,7 @@ class CrawlWorkerProcess:
     def _begin(self, message: Begin) -> None:
         configuration = decode_configuration(message.configuration)
         self.number, self._serial, self.credit = message.worker, message.serial, message.credit
+        self.max_rate = message.max_rate
         plugins = PluginManager.load(configuration)
         self._downloader = plugins.downloader(self.loop)
         self.tools = DocumentTools(plugins, configuration.work, self._send_notice_from_thread)

@@ -131,6 +131,14 @@ def test_failures_and_a_site_that_is_spared() -> None:
     assert lines[-1] == "next       2023-11-14 22:14:20Z (in 1 min)"
 
 
+def test_the_bytes_a_second_of_its_host_are_told() -> None:
+    assert not any(line.startswith("rate") for line in _lines(addresses=("8.8.8.8",)))
+    limited = Configuration(MapConf(), WorkConf(MaxHostRate=16_000))
+    assert "rate       16.0 kB per second from host.example, as a mean over several answers" in _lines(
+        limited, addresses=("8.8.8.8",)
+    )
+
+
 def test_what_was_changed_is_told() -> None:
     lines = list(url_report_lines("HTTP://host.example:80/page#x", DETAILS.url, DETAILS, DETAILS, CONFIGURATION, NOW))
     assert lines[1:3] == [

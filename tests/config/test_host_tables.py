@@ -52,11 +52,12 @@ def test_host_rules_may_stand_in_one_line(folder: Folder) -> None:
             "HostDelay = 1",
             "HostDelay: unknown key in [[Host]] (a key of the whole file stands above the first [[Host]]; did you",
         ),
-        ("MaxTries = 1", "MaxTries: unknown key in [[Host]] (a key of the whole file stands above the first [[Host]])"),
+        ("KeepVersions = 1", "KeepVersions: unknown key in [[Host]] (a key of the whole file stands above the first [[Host]])"),
         ("Nonsense = 1", "Nonsense: unknown key in [[Host]] ([[Host]] has Pattern, Delay, "),
         ('Delay = "slow"', 'Delay: expected a number from 0 to 1000000000, got "slow"'),
         ("Delay = slow", "Delay: not valid TOML: Invalid value (expected a number from 0 to 1000000000)"),
         ("Pattern = 'x'", "Pattern: given twice, first in line 4"),
+        ("MaxRate = -1", "MaxRate: expected a whole number of at least 0, got -1"),
         ("Connections = 0", "Connections: expected a whole number of at least 1, got 0"),
         (
             'Authentication = "digset"',

@@ -53,6 +53,22 @@ def test_brotli_is_undone(bench: DownloaderHarness, web: WebServer) -> None:
     assert "br" in (web.seen[0].header("Accept-Encoding") or "")
 
 
+def test_the_bytes_on_the_wire_are_counted(bench: DownloaderHarness, web: WebServer) -> None:
+    packed = gzip.compress(bytes(1_000_000))
+    web.page("/", packed, 200, (("Content-Encoding", "gzip"),))
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port)
+    assert len(result.body) == 1_000_000
+    assert len(packed) < result.received < len(packed) + 1000
+
+
+def test_the_bytes_of_a_body_that_is_too_large_are_counted(bench: DownloaderHarness, web: WebServer) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + bytes(300_000)
+    web.pages["/"] = lambda exchange: exchange.raw(answer)
+    result = bench.get(f"http://pages.test:{web.port}/", web.address, web.port, max_bytes=100_000)
+    assert result.failure is DownloadFailure.SIZE
+    assert result.received >= 100_000
+
+
 def test_zstd_is_not_asked_for(bench: DownloaderHarness, web: WebServer) -> None:
     web.page("/", _ZSTD, 200, (("Content-Encoding", "zstd"),))
     assert bench.get(f"http://pages.test:{web.port}/", web.address, web.port).failure is DownloadFailure.CONTENT_CODING

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
+from parcahyd.rules.politeness.byte_rate import ByteRate
 from parcahyd.rules.politeness.rate_limit import RateLimit
 
 __all__ = ["LONGEST_CONNECTING", "RequestScheduler"]
@@ -40,11 +41,12 @@ VisitType = TypeVar("VisitType", bound=_Visit)
 class _WaitingLine(Generic[VisitType]):
     """The rate limit of a host or an address, how many visits are open there, and which of them wait."""
 
-    __slots__ = ("is_host", "limit", "open", "queued", "waiting")
+    __slots__ = ("byte_rate", "is_host", "limit", "open", "queued", "waiting")
 
     def __init__(self, limit: RateLimit, is_host: bool) -> None:
         self.limit = limit
         self.is_host = is_host
+        self.byte_rate = ByteRate()
         self.open = 0
         self.queued = False
         self.waiting: deque[VisitType] = deque()
@@ -171,6 +173,16 @@ class RequestScheduler(Generic[VisitType]):
         """No request goes to this visit's host, or to its address, before these times."""
         self._hosts[visit.host].limit.hold(host_until)
         self._addresses[visit.address].limit.hold(address_until)
+
+    def received(self, visit: VisitType, size: int, rate: float, started_at: float) -> None:
+        """The host has sent so many bytes; it gets its next request when it sent them at this rate, in bytes a second."""
+        line = self._hosts[visit.host]
+        line.byte_rate.received(size, rate, started_at)
+        line.limit.hold(line.byte_rate.opens_at)
+
+    def rate_opens_at(self, visit: VisitType) -> float:
+        """Until when the visit's host rests because of the bytes that it sent."""
+        return self._hosts[visit.host].byte_rate.opens_at
 
     def set_delay(self, visit: VisitType, delay: float) -> None:
         """Change the delay of the host; of several visits to it, the longest delay counts."""

@@ -28,6 +28,7 @@ from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
 from parcahyd.rules.media_types.content_codings import undo
+from parcahyd.rules.politeness.byte_rate import ByteRate
 from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
 __all__ = ["CrawlWorker"]
@@ -57,6 +58,7 @@ class CrawlWorker:
         tools: DocumentTools,
         *,
         credit: int,
+        max_rate: float = 0.0,
         emit: Callable[[FromWorkerToUpdate], int],
         processed: Callable[[RequestProcessed], None],
         slowed: Callable[[Slowed], None],
@@ -73,6 +75,8 @@ class CrawlWorker:
         self._tells_when_sent: bool = getattr(downloader, "tells_when_sent", False)
         self._clock = clock
         self._credit = credit
+        self._max_rate = max_rate
+        self._byte_rate = ByteRate()
         self._send = emit
         self._processed = processed
         self._slowed = slowed
@@ -125,12 +129,13 @@ class CrawlWorker:
         clock = self._clock.monotonic
         limit = self._work.Connections
         while self.on_the_wire < limit and self._credit > 0:
-            visit = self._scheduler.next_ready(clock())
+            now = clock()
+            visit = self._scheduler.next_ready(now) if now >= self._byte_rate.opens_at else None
             if visit is None:
                 break
             self._start(visit)
         if self.on_the_wire < limit and self._credit > 0 and (at := self._scheduler.next_at()) < inf:
-            self._wake(at)
+            self._wake(max(at, self._byte_rate.opens_at))
 
     def progress(self, pid: int) -> WorkerProgress:
         visits = [visit for visit, _ in self._visits.values()]
@@ -277,6 +282,7 @@ class CrawlWorker:
         self._handle(visit, request, result, is_foreign, now)
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
+        self._keep_rate(visit, request, result)
         if visit.backoff.asked_until or result.failure is not None or self._address_backoff.has_failures:
             self._back_off(visit, result, now)
         if ready is not None and planned.ready is None:
@@ -304,6 +310,17 @@ class CrawlWorker:
         self._scheduler.set_delay(visit, delay)
         if request.kind is RequestKind.ROBOTS and delay > before:
             self._slowed(Slowed(visit.lease.visit, delay))
+
+    def _keep_rate(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
+        """After an answer, wait with the next requests for as long as MaxRate and MaxHostRate ask for."""
+        if not self._max_rate and not visit.settings.max_rate:
+            return
+        size = result.received or len(result.body)
+        self._byte_rate.received(size, self._max_rate, request.started_at)
+        self._scheduler.received(visit, size, visit.settings.max_rate, request.started_at)
+        wait = self._scheduler.rate_opens_at(visit) - self._clock.monotonic()
+        if wait > _LONGEST_WAIT:
+            visit.put_off(self._clock.now() + wait)
 
     def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: ThreadCallback) -> None:
         """Run `work` of a visit in a thread. The visit continues meanwhile, and is not over before `then` was called."""
@@ -385,6 +402,7 @@ class CrawlWorker:
         if visit.is_alone:
             self._leave_suspects(visit)
         now, monotonic = self._clock.now(), self._clock.monotonic()
+        rate_rest = self._scheduler.rate_opens_at(visit) - monotonic
         host_rest, address_rest = self._scheduler.close(visit)
         pauses = (
             Pause(f"host {visit.host}", now + max(0.0, host_rest - monotonic)),
@@ -411,7 +429,7 @@ class CrawlWorker:
             )
         )
         requests = visit.next_request.requests
-        rests_until = now + visit.pace.delay if requests else 0.0
+        rests_until = now + max(visit.pace.delay, rate_rest) if requests else 0.0
         self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses, rests_until))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:

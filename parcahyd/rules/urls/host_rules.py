@@ -24,6 +24,8 @@ class HostSettings(msgspec.Struct, frozen=True):
 
     delay: float
     connections: int
+    max_rate: int
+    """Bytes a second; 0: no limit."""
     user_agent: str
     """The one that robots.txt is read for."""
     headers: tuple[tuple[str, str], ...]
@@ -100,6 +102,7 @@ def _settings(rule: HostRule, work: WorkConf, environ: Mapping[str, str], where:
     return HostSettings(
         delay=work.HostDelay if rule.Delay is None else rule.Delay,
         connections=rule.Connections or work.HostConnections,
+        max_rate=work.MaxHostRate if rule.MaxRate is None else rule.MaxRate,
         user_agent=user_agent,
         headers=tuple(headers.values()),
         options=GENERAL if options == GENERAL else options,

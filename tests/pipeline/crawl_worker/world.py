@@ -54,7 +54,7 @@ class World:
 
     schemes = frozenset({"http", "https"})
 
-    def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9) -> None:
+    def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9, max_rate: float = 0) -> None:
         self.time = 1000.0
         self.site = site
         self.records: list[FromWorkerToUpdate] = []
@@ -79,6 +79,7 @@ class World:
             self,
             Tools(),
             credit=credit,
+            max_rate=max_rate,
             emit=self._emit,
             processed=self.processed.append,
             slowed=self.slowed.append,

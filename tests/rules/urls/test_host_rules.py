@@ -22,6 +22,11 @@ def test_without_rules_the_general_settings_count() -> None:
     assert rules.of("other.test", 443) is settings
 
 
+def test_the_bytes_a_second_of_a_host() -> None:
+    rules = HostRules(WorkConf(MaxHostRate=16_000, Host=(HostRule(Pattern="a.*", MaxRate=0), HostRule(Pattern="b.*"))), {})
+    assert [rules.of(host, 80).max_rate for host in ("a.test", "b.test", "c.test")] == [0, 16_000, 16_000]
+
+
 def test_the_general_options_are_those_of_the_file() -> None:
     settings = HostRules(WorkConf(Proxy="env:P", Cookies=True, Http2=False), {"P": "http://p.test:1"}).of("a.test", 80)
     assert settings.options == RequestOptions(proxy="http://p.test:1", cookies=True, http2=False)
