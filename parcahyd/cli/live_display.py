@@ -154,6 +154,8 @@ def summary_lines(summary: RunSummary, now: float) -> list[str]:
     if any(summary.waiting.values()):
         line = f"Still waiting: {counts(summary.waiting)}"
         lines.append(line + (f"; next due {due(summary.next_due, now)}." if summary.next_due is not None else "."))
+    if summary.held_back:
+        lines.append(f"MaxPagesPerSite holds back {plural(summary.held_back, 'URL')}; they are crawled when it is raised.")
     if summary.outcome != "done":
         lines.append("The same command goes on where this one stopped.")
     return [*lines, *(f"Note: {plain(note)}" for note in summary.notes)]

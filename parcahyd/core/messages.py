@@ -213,6 +213,8 @@ class Finished(_Message, frozen=True):
 
     waiting: dict[str, int]
     next_due: float | None
+    held_back: int = 0
+    """URLs that wait until MaxPagesPerSite is raised."""
 
 
 class Visits(_Message, frozen=True):

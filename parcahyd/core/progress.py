@@ -98,6 +98,8 @@ class RunSummary(msgspec.Struct, frozen=True):
     """When the next of them falls due, in seconds since the epoch."""
     notes: tuple[str, ...] = ()
     """Sentences for people: plugins that broke their contract, workers that were replaced, a database that was slow."""
+    held_back: int = 0
+    """URLs that are refused until MaxPagesPerSite is raised."""
 
 
 class Observer(Protocol):

@@ -96,5 +96,6 @@ class RunProgress:
                 waiting=finished.waiting,
                 next_due=finished.next_due,
                 notes=tuple(self._notes),
+                held_back=finished.held_back,
             )
         )

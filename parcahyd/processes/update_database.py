@@ -301,7 +301,8 @@ class UpdateDatabaseProcess:
 
         def finish(store: Store) -> Finished:
             store.end_run(message.outcome, counts, self._clock.now())
-            finished = Finished(*store.waiting())
+            held_back = store.held_back() if self._configuration.work.MaxPagesPerSite else 0
+            finished = Finished(*store.waiting(), held_back)
             store.close()
             return finished
 

@@ -34,6 +34,7 @@ _LAST_SETTINGS = select(runs.c.settings).order_by(runs.c.id.desc()).limit(1)
 _INSERT = inserting(runs, "id", "started_at", "settings", "version")
 _END = updating(runs, ("id",), "ended_at", "outcome", "counts")
 _LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
+_HELD_BACK = select(func.count()).where(urls.c.state == REFUSED, urls.c.reason == word(Reason.SITE_PAGES))
 _NEXT_DUE = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
 
 # Changed settings applied to URLs. These read the whole table.
@@ -153,6 +154,10 @@ class RunRows:
         """Known and failed URLs, counted by state, and when the next site falls due."""
         left = {State(state).word: number for state, number in self._writer.rows(_LEFT)}
         return left, self._writer.value(_NEXT_DUE)
+
+    def held_back(self) -> int:
+        """How many URLs wait until MaxPagesPerSite is raised. It reads the refused URLs, so call it once, at the end."""
+        return int(self._writer.value(_HELD_BACK))
 
     def end(self, outcome: str, counts: dict[str, int], now: float) -> None:
         recorded = msgspec.json.encode(counts).decode()

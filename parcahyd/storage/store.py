@@ -125,6 +125,11 @@ class Store:
         with self._writer.transaction():
             return self._runs.waiting()
 
+    def held_back(self) -> int:
+        """How many URLs wait until MaxPagesPerSite is raised."""
+        with self._writer.transaction():
+            return self._runs.held_back()
+
     # --- visits ---------------------------------------------------------------------------------------------------------
 
     def lease(

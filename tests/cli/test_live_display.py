@@ -117,6 +117,11 @@ def test_reasons_and_what_is_still_waiting() -> None:
     ]
 
 
+def test_urls_that_max_pages_per_site_holds_back_are_told() -> None:
+    summary = msgspec.structs.replace(QUIET, held_back=31)
+    assert summary_lines(summary, now=0.0)[1:] == ["MaxPagesPerSite holds back 31 URLs; they are crawled when it is raised."]
+
+
 def test_what_can_be_gone_on_with_says_so() -> None:
     outcomes = {"max-pages": "Ended by MaxPages", "max-seconds": "Ended by MaxSeconds"}
     for outcome, words in (("interrupted", "Interrupted"), *outcomes.items(), ("failed", "Failed")):
