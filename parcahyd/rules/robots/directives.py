@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from email.utils import mktime_tz, parsedate_tz
+from email.utils import parsedate_tz
 from enum import IntFlag
 
 __all__ = ["MAX_LENGTH", "MAX_RULES", "NO_DIRECTIVES", "Directive", "header_directives", "meta_directives", "speaks_to_robots"]
@@ -59,6 +59,7 @@ _RULE = re.compile(
 
 
 _LONGEST_DATE = 64
+_FIRST_DATE = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 # Every word that does something holds one of these.
 
 
@@ -105,15 +106,26 @@ def _read(text: str, token: str, now: float) -> Directive:
 
 
 def _has_passed(date: str, now: float) -> bool:
-    """Whether a date of ISO 8601, RFC 822 or RFC 850 lies before `now`; without a zone it is in UTC."""
-    date = date.strip()[:_LONGEST_DATE]
+    """Whether a date of ISO 8601, RFC 822 or RFC 850 lies before `now`; without a zone it is in UTC.
+
+    A date before there was a Web is what a program writes that knows none: `0001-01-01`, `1970-01-01`.
+    """
+    when = _time_of(date.strip()[:_LONGEST_DATE])
+    return when is not None and _FIRST_DATE <= when < now
+
+
+def _time_of(date: str) -> float | None:
     try:
         when = datetime.fromisoformat(date)
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() < now
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         pass
     try:
         parts = parsedate_tz(date)
-        return parts is not None and mktime_tz(parts) < now
+        if parts is None:
+            return None
+        # parsedate_tz takes a 41st day and a 99th hour; datetime does not.
+        when = datetime(*parts[:6], tzinfo=UTC)
+        return when.timestamp() - (parts[9] or 0)
     except (ValueError, OverflowError, IndexError, TypeError):
-        return False
+        return None

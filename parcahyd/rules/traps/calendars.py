@@ -3,7 +3,8 @@
 A URL is dated when it names a year with a month (`/2031/05/`, `date=2031-05-12`, `20310512`), a `year=2031`, or seconds since
 1970 in a parameter that is called after time. What stands before the date is the run that it belongs to. A run that has shown
 a date near today is a calendar's, and its dates far from today are refused; far dates alone are not: `/parts/2100-12` may be
-anything. Where numbers that are no dates stand in the same place (`/news/201273`), those that look like dates are numbers too.
+anything. Where numbers that are no dates stand in the same place (`/news/201273`, `/topic/17/3`, `/topic/2026/0`), those that
+look like dates are numbers too.
 
 Tested in tests/rules/traps/test_guards.py.
 """
@@ -23,6 +24,7 @@ __all__ = ["DATE_NAMES", "Calendars"]
 _YEAR = 31_556_952
 """Seconds of a year, on average."""
 _MOST_RUNS = 64
+_WEEKS = 53
 _MOST_DATES = 4
 """Dates of one URL that are read."""
 
@@ -31,6 +33,9 @@ _TIMES = ("time", "timestamp", "ts", "date", "day", "week", "month", "start", "f
 
 
 _DATE = re.compile(r"[12][0-9]{3}(?:[-/_](?:0?[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-3][0-9])?+)(?![0-9A-Za-z])")
+
+
+_PAIR = re.compile(r"([0-9](?<![0-9A-Za-z].)[0-9]*+)[-/_]([0-9]++)(?![A-Za-z])")
 
 
 _NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,9}+(?![0-9A-Za-z])")
@@ -48,7 +53,7 @@ DATE_NAMES = frozenset(spelling for name in (*_YEARS, *_TIMES) for spelling in (
 class Calendars:
     """Judges the dates in URLs of one site. `running` outlives the visit: runs that have been stopped."""
 
-    __slots__ = ("_counted", "_first", "_has_digits", "_last", "_latest", "_near", "_numbers", "running")
+    __slots__ = ("_counted", "_first", "_has_digits", "_last", "_latest", "_near", "_numbers", "_pairs", "running")
 
     def __init__(self, now: float, years_ahead: int, years_back: int, running: Iterable[int] = ()) -> None:
         year = 1970 + int(now // _YEAR)
@@ -61,6 +66,8 @@ class Calendars:
         """Runs of numbers that are no dates."""
         self._counted: str | None = None
         """What stood before the latest of these."""
+        self._pairs: set[int] = set()
+        """Runs of two numbers of which the first is no year, or the second no month and no week."""
         self.running = set(running)
         """Numbers of what stands before the dates."""
         self._has_digits = bool(self.running)
@@ -71,6 +78,8 @@ class Calendars:
 
         A calendar begins in this century. So a path without `20` has no date that counts, as long as there is no run.
         """
+        if len(self._pairs) < _MOST_RUNS and (pair := _PAIR.search(path)):
+            self._note_pair(path, pair)
         if not has_name and "20" not in path and not self._near and not self.running:
             return False
         for found in islice(_DATE.finditer(path), _MOST_DATES):
@@ -85,6 +94,15 @@ class Calendars:
                 if self._is_far(year, path[: found.start()], memory):
                     return True
         return False
+
+    def _note_pair(self, path: str, pair: re.Match[str]) -> None:
+        """Notes what stands before two numbers that are no date; the first pair of a path is enough."""
+        year, part = pair.groups()
+        if len(year) == 4 and year[0] in "12" and 0 < int(part[:3]) <= _WEEKS:
+            return
+        run = zlib.crc32(numbered(path[: pair.start()]).encode())
+        self._pairs.add(run)
+        self.running.discard(run)
 
     def _count(self, path: str, memory: VisitMemory) -> None:
         """Notes what stands before numbers that are no dates."""
@@ -109,7 +127,7 @@ class Calendars:
             if run not in self._near and memory.take():
                 self._near.add(run)
             return False
-        if (run not in self._near and run not in self.running) or (is_number and run in self._numbers):
+        if (run not in self._near and run not in self.running) or run in (self._numbers if is_number else self._pairs):
             return False
         if len(self.running) < _MOST_RUNS:
             self.running.add(run)

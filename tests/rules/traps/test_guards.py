@@ -155,6 +155,29 @@ def test_numbers_among_which_some_look_like_dates_are_no_calendar() -> None:
     assert one.encode() == b""
 
 
+@pytest.mark.parametrize(
+    "paths",
+    [
+        [f"/t/{number}/{number % 4}" for number in range(1500, 3053)],
+        [f"/t/{number}/{number % 12 + 1}" for number in range(3053)],
+        [f"/p/{number}-{number % 7}.html" for number in range(1500, 3053)],
+        [f"/a/t/{number}/{page}" for number in range(990, 2500) for page in (1, 2)],
+    ],
+)
+def test_numbered_pages_with_a_second_number_are_no_calendar(paths: list[str]) -> None:
+    one = guards()
+    assert [path for path in paths if one.judge(path) is not None] == []
+
+
+def test_a_calendar_beside_numbered_pages_ends() -> None:
+    one = guards()
+    for path in ("/t/17/3", "/t/2026/5", "/weeks/2026/45", "/calendar/2026/05", "/day/2026-12-31"):
+        assert one.judge(path) is None
+    for path in ("/calendar/2032/01", "/weeks/2032/45", "/day/2032-12-31"):
+        assert one.judge(path) is (None if "weeks" in path else Reason.CALENDAR), path
+    assert one.judge("/t/2032/5") is None
+
+
 def test_a_run_that_turns_out_to_be_numbers_goes_on() -> None:
     one = guards()
     assert one.judge("/story/202605") is None
