@@ -72,7 +72,7 @@ def crawl(
 ) -> int:
     """Crawl until nothing is due, or without end where `forever` is true; the same call goes on where a run stopped.
 
-    It starts processes of its own and is called from the main thread, where it handles SIGINT and SIGTERM while it runs.
+    It starts processes of its own and is called from the main thread, where it handles SIGINT, SIGTERM and SIGHUP.
     `observer` gets a snapshot twice a second and a summary at the end. Returns the exit code: 0 when done, 130 when
     interrupted. Raises UserError for what the user can put right and RunFailure when the crawl cannot go on.
     """

@@ -19,6 +19,7 @@ from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
 from parcahyd.config.database_url import database_url, sqlite_file
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
+from parcahyd.runtime.stop_signals import interrupt_on_signals
 
 __all__ = ["command"]
 
@@ -85,7 +86,7 @@ def command(
     On a terminal a display shows how it goes; elsewhere one line of JSON is written per interval, and one at the end.
 
     Ctrl-C ends the run cleanly: what is on the wire is finished and stored (exit code 130). A second Ctrl-C ends it at
-    once. Either way nothing is lost, and the same command goes on.
+    once. Either way nothing is lost, and the same command goes on. SIGTERM and SIGHUP do the same as Ctrl-C.
 
     With --forever it goes on when everything is stored: pages are asked for again as often as they change, between
     RevisitMin and RevisitMax, and no more than RevisitsPerDay in all.
@@ -99,20 +100,25 @@ def command(
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
+    with interrupt_on_signals():
+        configuration = read_configuration(folder, overrides, database)
+        given = read_seeds((*urls, *seeds), files)
+        errors = seed_errors((*map(GivenSeed, configuration.work.Seeds), *given))
+        if errors:
+            return _print_seed_errors(errors)
+        return _crawl(configuration, [seed.text for seed in given], forever, _reporter(interval, quiet))
+
+
+def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, reporter: Reporter) -> int:
     from parcahyd.net.certificate_authorities import authorities_file
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
 
-    configuration = read_configuration(folder, overrides, database)
-    given = read_seeds((*urls, *seeds), files)
-    errors = seed_errors((*map(GivenSeed, configuration.work.Seeds), *given))
-    if errors:
-        return _print_seed_errors(errors)
-    _look_for_the_database(configuration, has_seeds=bool(given or configuration.work.Seeds))
+    _look_for_the_database(configuration, has_seeds=bool(seeds or configuration.work.Seeds))
     if configuration.work.CaFile:
         authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
-    observer = ReporterThread(_reporter(interval, quiet))
+    observer = ReporterThread(reporter)
     try:
-        return crawl(configuration, [seed.text for seed in given], forever=forever, observer=observer)
+        return crawl(configuration, seeds, forever=forever, observer=observer)
     finally:
         observer.close()
 

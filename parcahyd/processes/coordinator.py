@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,6 +44,7 @@ from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child, usable_cores
 from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.run_lock import RunLock
+from parcahyd.runtime.stop_signals import handled_signals, hold_back, ignore_from_now_on, interrupt_on_signals
 
 if TYPE_CHECKING:
     from parcahyd.topology import CoordinatorBoxes
@@ -55,6 +55,9 @@ _REPORT_EVERY = 0.5
 _MOST_FAILED_STARTS = 3
 _GRACE = 10.0
 """Seconds beyond StopTimeout after which a run that does not stop is ended."""
+
+_ONE_REQUEST = 1.0
+"""Seconds within which several signals are one request to stop: `timeout` and shells signal a process and then its group."""
 
 _EXIT_DONE, _EXIT_INTERRUPTED = 0, 130
 
@@ -88,17 +91,22 @@ class Coordinator:
         self._outcome = ""
         self._result: int | Exception | None = None
         self._alarm: asyncio.TimerHandle | None = None
+        self._interrupted_at: float | None = None
 
     def run(self) -> int:
         """The exit code. Raises UserError and RunFailure."""
-        try:
-            lock = RunLock(database_url(self._configuration))
+        with interrupt_on_signals():
             try:
-                return self._run_with_children(lock)
+                lock = RunLock(database_url(self._configuration))
+                try:
+                    return self._run_with_children(lock)
+                finally:
+                    lock.release()
+            except KeyboardInterrupt:  # Before the loop ran, so no visit has begun.
+                self._progress.close("interrupted", None)
+                return _EXIT_INTERRUPTED
             finally:
-                lock.release()
-        finally:
-            self.loop.close()
+                self.loop.close()
 
     def _run_with_children(self, lock: RunLock) -> int:
         # Children load their modules while this process reads the plugins. Nearly every run needs a worker.
@@ -117,14 +125,17 @@ class Coordinator:
 
     def _run_until_ended(self) -> int:
         self.loop.set_exception_handler(self._bug)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        numbers = handled_signals()
+        for number in numbers:
             self.loop.add_signal_handler(number, self._interrupted)
         self.loop.call_later(_REPORT_EVERY, self._report)
         try:
             self.loop.run_forever()
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self.loop.remove_signal_handler(number)
+            with hold_back():  # Without a handler, a signal would end this process at once.
+                for number in numbers:
+                    self.loop.remove_signal_handler(number)
+                ignore_from_now_on()
         if isinstance(self._result, Exception):
             raise self._result
         assert self._result is not None  # noqa: S101 - the loop runs until there is one
@@ -183,7 +194,8 @@ class Coordinator:
         self._end(RunFailure(f"the Update Database process is gone (exit code {code}); start again to go on"))
 
     def _end_children(self, update_database: Child) -> None:
-        """However the run ended, no child stays."""
+        """However the run ended, no child stays. It is ending already, so another request to stop changes nothing."""
+        ignore_from_now_on()
         self.workers.kill()
         self.update_database.close()  # It ends by itself when its channel closes.
         if update_database.wait(_GRACE) is None:
@@ -254,11 +266,17 @@ class Coordinator:
 
     def _interrupted(self) -> None:
         """The first interrupt stops in order, the second at once."""
-        if self._outcome == "interrupted" or self._boxes is None:
-            self._end_at_once()
+        now, before = self.clock.monotonic(), self._interrupted_at
+        if before is not None and now - before < _ONE_REQUEST:
             return
-        self._stop("interrupted")
-        self.check()
+        self._interrupted_at = now
+        if before is not None or self._boxes is None:
+            self._end_unfinished()
+        elif self._phase == "finishing":
+            self.loop.call_later(_GRACE, self._end_unfinished)
+        else:
+            self._stop("interrupted")
+            self.check()
 
     def _time_is_up(self) -> None:
         """MaxSeconds have passed: stop in order, as at the first interrupt, unless the run is ending already."""
@@ -271,20 +289,12 @@ class Coordinator:
         self._outcome = outcome
         self._phase = "stopping"
         within = self._configuration.work.StopTimeout
-        self.loop.call_later(within + _GRACE, self._end_at_once)
+        self.loop.call_later(within + _GRACE, self._end_unfinished)
         if self._boxes is not None:
             self._boxes.url_dispatcher.stop()
             self._boxes.crawl_manager.stop()
             self._hand_back_queues(self._boxes)
             self.workers.stop(within)
-
-    def _end_at_once(self) -> None:
-        """What is on its way is given up; the next run goes on with it."""
-        if unstored := self._progress.unstored:
-            remedy = "start again when it takes records: their URLs are requested again, and no others"
-            self._end(RunFailure(f"the database took nothing when the run ended: {unstored} records are not stored; {remedy}"))
-        else:
-            self._end(_EXIT_INTERRUPTED)
 
     def _hand_back_queues(self, boxes: CoordinatorBoxes) -> None:
         for pair in boxes.url_ip_queue.take(boxes.url_ip_queue.size):
@@ -315,6 +325,17 @@ class Coordinator:
     def _finished(self, message: Finished) -> None:
         self._progress.close(self._outcome, message)
         self._end(_EXIT_INTERRUPTED if self._outcome == "interrupted" else _EXIT_DONE)
+
+    def _end_unfinished(self) -> None:
+        """End at once; the summary says what was received and is not stored. The next run goes on with it."""
+        if self._result is not None:
+            return
+        self._progress.close(self._outcome or "interrupted", None)
+        if unstored := self._progress.unstored:
+            remedy = "start again when it takes records: their URLs are requested again, and no others"
+            self._end(RunFailure(f"the database took nothing when the run ended: {unstored} records are not stored; {remedy}"))
+        else:
+            self._end(_EXIT_INTERRUPTED)
 
     def _bug(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An exception in a callback is a bug: the run ends with its traceback."""

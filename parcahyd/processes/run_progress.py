@@ -78,9 +78,12 @@ class RunProgress:
             )
         )
 
-    def close(self, outcome: str, finished: Finished) -> None:
-        """The summary, when the run's row is closed."""
+    def close(self, outcome: str, finished: Finished | None) -> None:
+        """The summary, when the run's row is closed; None stands for a run that ended before the database could close it."""
         committed = self._committed
+        if finished is None:
+            self.note(_not_stored(committed))
+            finished = Finished({}, None)
         self._observer.finished(
             RunSummary(
                 outcome=outcome,
@@ -99,3 +102,13 @@ class RunProgress:
                 held_back=finished.held_back,
             )
         )
+
+
+def _not_stored(committed: Committed) -> str:
+    records, size = committed.buffer_records, committed.buffer_bytes
+    what = (
+        f"{records:,} records ({size:,} bytes) that had been received were not stored"
+        if records
+        else "nothing waited to be stored"
+    )
+    return f"the run was ended before the database could close it: {what}; the next run fetches what is missing"

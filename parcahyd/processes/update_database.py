@@ -118,6 +118,8 @@ class UpdateDatabaseProcess:
             self._report()
 
     def send_notice(self, sentence: str) -> None:
+        """Tell what the database did not take, and how much waits for it: nothing else tells this while it takes nothing."""
+        self._report()
         self.coordinator.send(Notice(sentence, self._boxes.document_buffer.records))
 
     def later(self, seconds: float, then: Callable[[], None]) -> None:

@@ -3,7 +3,7 @@
 A child is an interpreter of its own that runs `parcahyd.topology ROLE`. It imports what its parent can import, and nothing
 from the current directory: with `-P`, Python does not look there. It inherits two things: its end of the channel to the
 coordinator as standard input, and the run lock as an open file. It ends by itself when the channel closes, so no child
-outlives its coordinator, however that ends.
+outlives its coordinator, however that ends. The coordinator alone answers the signals that ask a run to stop.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import asyncio
 import contextlib
 import os
 import resource
-import signal
 import socket
 import subprocess
 import sys
 from typing import Any, NoReturn
 
 from parcahyd.runtime.channel import socket_pair
+from parcahyd.runtime.stop_signals import hold_back, ignore_from_now_on
 
 __all__ = ["Child", "become_child", "end_now", "end_with_traceback", "usable_cores"]
 
@@ -32,7 +32,7 @@ class Child:
     def __init__(self, role: str, lock: int) -> None:
         """`lock` is the open file of the run lock: the run is over only when every child has ended."""
         self.end, there = socket_pair()
-        with there:
+        with there, hold_back():
             self._process = subprocess.Popen[bytes](
                 [sys.executable, "-P", "-m", _PROGRAM, role],
                 pass_fds=[lock],
@@ -70,9 +70,9 @@ def _environment() -> dict[str, str]:
 def become_child(name: str) -> socket.socket:
     """Called first in a child; returns its end of the channel. `name` is what process listings show, where they can.
 
-    The coordinator handles interrupts at the terminal. A child may open many files.
+    The signals that were held back since its first instruction are ignored from now on. A child may open many files.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_from_now_on()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):  # Some systems report a limit that they do not grant.
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
+
+import pytest
 
 from tests.support.crawl import CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
@@ -94,3 +97,120 @@ def test_a_crawl_that_keeps_its_documents_fresh(server: SiteServer, crawl: Crawl
     assert len(statuses) == 3
     assert all(first == 200 and set(others) == {304} for first, *others in statuses.values()), statuses
     running_crawl.verify()
+
+
+# --- signals that reach every process of a run --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_whole_group_stops_as_ctrl_c_does(
+    server: SiteServer, crawl_on: CrawlFactory, number: signal.Signals
+) -> None:
+    listener = server.listen()
+    server.put("", generated_site(120))
+    crawl = crawl_on({"Work.HostConnections": 4, "Work.MaxInstances": 2, "Work.StopTimeout": TEST_TIMEOUT})
+    with (
+        server.holding(lambda _: len(server.targets()) > 20) as release,
+        crawl.start(listener.url(), options=_TELLING) as running,
+    ):
+        assert wait_until(lambda: len(server.targets()) > 20), running.said()
+        running.signal_group(number)
+        assert wait_until(lambda: "stopping" in running.phases()), running.said()
+        release()
+        assert running.wait() == 130, running.said()
+        assert "Traceback" not in running.said()
+        assert wait_until(lambda: not marked_processes(crawl.mark))
+        summary = running.summary()
+    asked = len(server.targets())
+    assert len(crawl.stored()) == asked == summary["stored"]
+    assert (summary["outcome"], summary["notes"]) == ("interrupted", [])
+    crawl.verify()
+    crawl.run()
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 1)
+    crawl.verify()
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_the_whole_group_right_after_the_start(
+    server: SiteServer, crawl: CrawlFactory, number: signal.Signals, processes: int
+) -> None:
+    """Children that have just been started load their modules; the database may not be there yet."""
+    listener = server.listen()
+    server.put("", generated_site(10))
+    running_crawl = crawl({"Work.MaxInstances": 2})
+    with running_crawl.start(listener.url()) as running:
+        assert wait_until(lambda: len(marked_processes(running_crawl.mark)) >= processes, pause=0.0), running.said()
+        running.signal_group(number)
+        assert running.wait() == 130, running.said()
+        assert "Traceback" not in running.said()
+        assert running.summary()["outcome"] == "interrupted"
+        assert wait_until(lambda: not marked_processes(running_crawl.mark))
+    running_crawl.run(listener.url())
+    assert len(running_crawl.stored()) == 10
+    running_crawl.verify()
+
+
+def test_a_signal_to_a_process_and_its_group_is_one_request_to_stop(server: SiteServer, crawl: CrawlFactory) -> None:
+    """GNU `timeout` signals the process that it started, and then its group."""
+    listener = server.listen()
+    server.put("", generated_site(60))
+    running_crawl = crawl({"Work.HostConnections": 4, "Work.StopTimeout": TEST_TIMEOUT})
+    with (
+        server.holding(lambda _: len(server.targets()) > 20) as release,
+        running_crawl.start(listener.url(), options=_TELLING) as running,
+    ):
+        assert wait_until(lambda: len(server.targets()) > 20), running.said()
+        running.terminate()
+        # The first signal has been answered, so the second cannot be merged with it.
+        assert wait_until(lambda: _is_answered(running.process.pid), pause=0.0)
+        running.signal_group(signal.SIGTERM)
+        assert wait_until(lambda: "stopping" in running.phases()), running.said()
+        release()
+        assert running.wait() == 130, running.said()
+        assert running.summary()["notes"] == []
+    assert len(running_crawl.stored()) == len(server.targets())
+
+
+def _is_answered(pid: int) -> bool:
+    """Whether no SIGTERM waits for its delivery (proc(5): SigPnd and ShdPnd are masks of pending signals)."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return not any(mask & 1 << (signal.SIGTERM - 1) for mask in masks)
+
+
+def test_a_run_that_is_to_survive_its_terminal_does(server: SiteServer, crawl: CrawlFactory) -> None:
+    """`nohup` starts a program with SIGHUP ignored."""
+    listener = server.listen()
+    server.put("", generated_site(40))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        running_crawl = crawl({"Work.HostConnections": 4})
+        with (
+            server.holding(lambda _: len(server.targets()) > 20) as release,
+            running_crawl.start(listener.url()) as running,
+        ):
+            assert wait_until(lambda: len(server.targets()) > 20), running.said()
+            running.signal_group(signal.SIGHUP)
+            release()
+            assert running.wait() == 0, running.said()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert len(running_crawl.stored()) == 40
+
+
+def test_a_second_interrupt_still_gives_a_summary(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}
+    running_crawl = crawl({"Work.StopTimeout": 600, "Work.TimeoutIdle": 600, "Work.TimeoutTotal": 600})
+    with running_crawl.start(listener.url(), options=_TELLING) as running:
+        assert wait_until(lambda: "/silent" in server.targets()), running.said()
+        running.interrupt()
+        assert wait_until(lambda: "stopping" in running.phases()), running.said()
+        # Several signals within a second are one request, so this one comes later.
+        assert not wait_until(lambda: running.process.poll() is not None, timeout=1.5), running.said()
+        running.interrupt()
+        assert running.wait() == 130
+        summary = running.summary()
+    assert summary["outcome"] == "interrupted"
+    assert "ended before the database could close it" in summary["notes"][-1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import resource
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,6 +168,36 @@ def test_a_disk_that_is_full_from_the_beginning_is_a_user_error(server: SiteServ
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert_user_error(finished, "database", "disk")
     on_disk.run()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bounds the files of another process")
+def test_an_interrupt_while_the_disk_is_full_says_what_was_not_stored(server: SiteServer, crawl: CrawlFactory) -> None:
+    """A process that may not make its files longer stands for one whose disk is full: each write fails."""
+    listener = server.listen()
+    server.put("", generated_site(120, size=4000))
+    running_crawl = crawl({"Work.HostConnections": 4, "Work.StopTimeout": 0})
+    with (
+        server.holding(lambda _: len(server.targets()) > 20) as release,
+        running_crawl.start(listener.url(), options=["--interval", "0"]) as running,
+    ):
+        assert wait_until(lambda: len(server.targets()) > 20), running.said()
+        writer = process_of_kind(running_crawl.mark, "update database")
+        assert writer is not None
+        resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (0, 0))
+        release()
+        assert wait_until(lambda: "the database takes nothing: " in running.said()), running.said()
+        running.interrupt()
+        assert running.wait() == 1, running.said()
+        assert "Traceback" not in running.said()
+        summary = running.summary()
+    assert summary["outcome"] == "interrupted"
+    assert re.search(
+        r"[1-9][0-9,]* records \([1-9][0-9,]* bytes\) that had been received were not stored", summary["notes"][-1]
+    )
+    running_crawl.verify()
+    running_crawl.run()
+    assert len(running_crawl.stored()) == 120
+    running_crawl.verify()
 
 
 def _until_quiet(server: SiteServer, seconds: float = 2.0) -> None:

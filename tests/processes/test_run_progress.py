@@ -57,3 +57,16 @@ def test_the_summary_has_every_request_and_the_last_notices() -> None:
     (summary,) = observer.summaries
     assert (summary.outcome, summary.requests, summary.waiting, summary.next_due) == ("done", 15, {"known": 3}, 99.0)
     assert summary.notes == tuple(f"notice {number}" for number in range(10, 30))
+
+
+def test_the_summary_of_a_run_that_was_cut_short_says_what_is_not_stored() -> None:
+    observer = Observer()
+    progress = RunProgress(FakeClock(), observer)
+    progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 1234, 70000))
+    progress.close("interrupted", None)
+    (summary,) = observer.summaries
+    assert (summary.outcome, summary.stored, summary.waiting, summary.next_due) == ("interrupted", 10, {}, None)
+    assert "1,234 records (70,000 bytes) that had been received were not stored" in summary.notes[-1]
+    progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 0, 0))
+    progress.close("interrupted", None)
+    assert "nothing waited to be stored" in observer.summaries[-1].notes[-1]

@@ -63,6 +63,37 @@ def test_a_child_has_its_own_and_nothing_else_and_ends_with_its_channel() -> Non
     }
 
 
+SIGNALLED = """
+    import json, os, signal, tempfile
+    from pathlib import Path
+    from parcahyd.runtime.children import Child
+
+    lock = tempfile.TemporaryFile()
+    child = Child("crawl-worker", lock.fileno())
+    numbers = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+    for number in numbers:  # It loads its first modules now.
+        os.kill(child.pid, number)
+    comm = Path(f"/proc/{child.pid}/comm")
+    while child.wait(0.01) is None and comm.read_text().strip() != "crawl-worker":
+        pass
+    for number in numbers:
+        os.kill(child.pid, number)
+    told = {"ended by": child.wait(0.5), "held back here": [int(n) for n in signal.pthread_sigmask(signal.SIG_BLOCK, [])]}
+    child.end.close()
+    told["ended with its channel"] = child.wait(120)
+    print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_child_ignores_requests_to_stop_from_its_first_instruction_on() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SIGNALLED)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"ended by": None, "held back here": [], "ended with its channel": 1}
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity mask")
 def test_the_cores_that_may_be_used_are_counted() -> None:
     assert usable_cores() == len(os.sched_getaffinity(0))

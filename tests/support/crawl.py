@@ -221,6 +221,17 @@ class Running:
         """What a terminal's Ctrl-C does: SIGINT to every process of the job."""
         os.killpg(self.process.pid, signal.SIGINT)
 
+    def signal_group(self, number: signal.Signals) -> None:
+        """What `timeout`, systemd and a closed terminal do: a signal to every process of the job."""
+        os.killpg(self.process.pid, number)
+
+    def summary(self) -> dict[str, Any]:
+        """What the run wrote at its end; a run without a summary fails the test."""
+        summaries = [line for line in self.said().splitlines() if line.startswith('{"event":"summary"')]
+        assert len(summaries) == 1, self.said()
+        decoded: dict[str, Any] = json.loads(summaries[0])
+        return decoded
+
     def terminate(self) -> None:
         """What a service manager does: SIGTERM to the process it started."""
         self.process.terminate()
