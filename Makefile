@@ -3,6 +3,8 @@ PYTHON ?= python3
 SEED ?=
 ARGS ?=
 TESTS ?=
+# The versions of all packages that tests and linters use. PINS=/dev/null takes the newest that pyproject.toml allows.
+PINS ?= tests/constraints.txt
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -16,7 +18,7 @@ DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test bench profile lint check format docs clean
+.PHONY: help run test bench profile lint check format docs pins clean
 
 help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
@@ -28,6 +30,7 @@ help:
 	@echo "make check            lint and test"
 	@echo "make format           let ruff rewrite the sources"
 	@echo "make docs             write the pages and conf files that follow from the code anew"
+	@echo "make pins             write the versions of what is installed into tests/constraints.txt"
 	@echo "make clean            remove .venv, caches and build results; crawls stay"
 
 run: $(RUNS)
@@ -46,7 +49,7 @@ bench: $(DEVELOPS)
 	@$(PY) bench/crawl.py --only parcahyd wget2 limit --rounds 3 --disk-rounds 0 $(ARGS)
 
 profile: $(DEVELOPS)
-	@$(PY) -c 'import importlib.metadata as m; m.version("py-spy")' 2>/dev/null || $(PIP) py-spy
+	@$(PY) -c 'import importlib.metadata as m; m.version("py-spy")' 2>/dev/null || $(PIP) --constraint $(PINS) py-spy
 	@$(PY) bench/sampling.py $(ARGS)
 
 lint: $(DEVELOPS)
@@ -68,6 +71,11 @@ docs: $(DEVELOPS)
 	$(PY) -m parcahyd.config conf Map > conf/MapConf.toml
 	$(PY) -m parcahyd.config conf Work > conf/WorkConf.toml
 
+pins: $(PY)
+	@sed -n '/^#/p' tests/constraints.txt > $(VENV)/pins
+	@$(PY) -m pip --disable-pip-version-check freeze --exclude-editable | tr 'A-Z_' 'a-z-' | LC_ALL=C sort >> $(VENV)/pins
+	@mv $(VENV)/pins tests/constraints.txt
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info parcahyd/rules/html/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
@@ -80,7 +88,7 @@ $(RUNS): $(PY) $(DESCRIBED)
 	$(COMPILE)
 	@touch $@
 
-$(DEVELOPS): $(PY) $(DESCRIBED)
-	$(PIP) --editable '.[test,lint,author-test]'
+$(DEVELOPS): $(PY) $(DESCRIBED) $(PINS)
+	$(PIP) --constraint $(PINS) --editable '.[test,lint,author-test]'
 	$(COMPILE)
 	@touch $(RUNS) $@
