@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
 
-from tests.support.crawl import CrawlFactory, assert_user_error
+from tests.support.crawl import ROOT, CrawlFactory, assert_user_error
 from tests.support.generated_site import generated_site
-from tests.support.processes import TEST_TIMEOUT, marked_processes, wait_until
+from tests.support.processes import TEST_TIMEOUT, end_all, marked_processes, wait_until
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, html
 
@@ -197,6 +201,43 @@ def test_a_run_that_is_to_survive_its_terminal_does(server: SiteServer, crawl: C
     finally:
         signal.signal(signal.SIGHUP, before)
     assert len(running_crawl.stored()) == 40
+
+
+def test_a_terminal_that_is_closed_stops_the_run(server: SiteServer, crawl: CrawlFactory) -> None:
+    """The system sends SIGHUP to the processes of the terminal, and everything that they write to it fails."""
+    listener = server.listen()
+    server.put("", generated_site(60))
+    running_crawl = crawl({"Work.HostConnections": 4, "Work.StopTimeout": TEST_TIMEOUT})
+    terminal, theirs = pty.openpty()
+    with server.holding(lambda _: len(server.targets()) > 20) as release:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _ON_TERMINAL, "run", "--conf", str(running_crawl.conf), "--seed", listener.url()],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, running_crawl.mark: "1", "PYTHONPATH": str(ROOT), "TERM": "xterm"},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        try:
+            assert wait_until(lambda: len(server.targets()) > 20)
+            os.close(terminal)
+            release()
+            assert process.wait(TEST_TIMEOUT) == 130
+        finally:
+            process.kill()
+            process.wait()
+            end_all(marked_processes(running_crawl.mark))
+    assert len(running_crawl.stored()) == len(server.targets())
+    running_crawl.verify()
+
+
+_ON_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Standard input becomes the terminal of this session.
+from parcahyd.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 def test_a_second_interrupt_still_gives_a_summary(server: SiteServer, crawl: CrawlFactory) -> None:
