@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 
-from parcahyd.core.errors import CrawlBusy, RunFailure
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable, RunFailure
 
 __all__ = ["ClaimedFile"]
 
@@ -27,7 +27,12 @@ class ClaimedFile:
 
     def __init__(self, path: str, wait: float) -> None:
         self._path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise DatabaseUnusable(
+                f"the database {path} cannot be written to: {error.strerror}", "ask its owner for the right to"
+            ) from error
         until = time.monotonic() + wait
         while not self._taken():
             if time.monotonic() >= until:

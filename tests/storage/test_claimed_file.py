@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
-from parcahyd.core.errors import CrawlBusy, RunFailure
+from parcahyd.core.errors import CrawlBusy, DatabaseUnusable, RunFailure
 from parcahyd.storage.claimed_file import ClaimedFile
 from parcahyd.storage.store import Store
 
@@ -105,3 +105,10 @@ def test_the_mode_of_a_database_that_is_there_stays(path: Path) -> None:
     path.chmod(0o640)
     Store.open(f"sqlite:///{path}").close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("name", ["nothing.db", "."])
+def test_a_file_that_cannot_be_opened_for_writing_is_a_user_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatabaseUnusable, match="cannot be written to") as error:
+        ClaimedFile(str(tmp_path / name), wait=0.0)
+    assert error.value.remedy
