@@ -67,6 +67,7 @@ class UpdateDatabaseProcess:
     """
 
     packing: PackingThreads
+    _listener: Listener
     _configuration: Configuration
     _boxes: UpdateBoxes
 
@@ -77,7 +78,6 @@ class UpdateDatabaseProcess:
         self._join = join
         self._clock = SystemClock()
         self.writer = DatabaseThread(self.loop, self._clock)
-        self._listener = Listener(self.loop, self._accepted)
         # By the serials of their processes: a worker may join while its predecessor's channel is still being read.
         self._workers: dict[int, Channel] = {}
         self._gone: dict[int, WorkerGone] = {}
@@ -167,6 +167,12 @@ class UpdateDatabaseProcess:
         configuration = self._configuration = decode_configuration(message.configuration)
         self.packing = PackingThreads(configuration.work)
         self._boxes = self._join(configuration, self)
+        try:
+            self._listener = Listener(self.loop, self._accepted)
+        except OSError as error:
+            said = f"no socket could be made in the folder for temporary files: {error.strerror}"
+            self.coordinator.send(CannotRun(said, "make room there, or name another folder in the variable TMPDIR"))
+            return
 
         def open_and_recover() -> Ready:
             now = self._clock.now()
@@ -322,5 +328,6 @@ class UpdateDatabaseProcess:
 
     def _end(self) -> None:
         # What is not committed can be fetched again; the database rolls back an open transaction.
-        self._listener.close()
+        if hasattr(self, "_listener"):
+            self._listener.close()
         end_now(0)

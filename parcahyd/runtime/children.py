@@ -17,6 +17,7 @@ import subprocess
 import sys
 from typing import Any, NoReturn
 
+from parcahyd.core.errors import RunFailure
 from parcahyd.runtime.channel import socket_pair
 from parcahyd.runtime.stop_signals import hold_back, ignore_from_now_on
 
@@ -33,13 +34,17 @@ class Child:
         """`lock` is the open file of the run lock: the run is over only when every child has ended."""
         self.end, there = socket_pair()
         with there, hold_back():
-            self._process = subprocess.Popen[bytes](
-                [sys.executable, "-P", "-m", _PROGRAM, role],
-                pass_fds=[lock],
-                stdin=there.fileno(),
-                stdout=subprocess.DEVNULL,
-                env=_environment(),
-            )
+            try:
+                self._process = subprocess.Popen[bytes](
+                    [sys.executable, "-P", "-m", _PROGRAM, role],
+                    pass_fds=[lock],
+                    stdin=there.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    env=_environment(),
+                )
+            except OSError as error:
+                self.end.close()
+                raise RunFailure(f"no {role} process could be started: {error.strerror}; start again to go on") from error
 
     @property
     def pid(self) -> int:

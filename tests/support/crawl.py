@@ -66,6 +66,10 @@ class Crawl:
         self.conf = folder / "conf"
         self.conf.mkdir(parents=True, exist_ok=True)
         self.mark = f"PARCAHYD_TEST_{uuid.uuid4().hex}"
+        self.module = "parcahyd"
+        """What `python -m` runs."""
+        self.environment: dict[str, str] = {}
+        """Variables that the commands have besides."""
         self.python_path: list[Path] = [ROOT]
         self.configure(database, settings or {})
 
@@ -184,9 +188,10 @@ class Crawl:
         return arguments
 
     def _popen(self, arguments: Iterable[str], output: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, self.mark: "1", "PYTHONPATH": os.pathsep.join(map(str, self.python_path))}
+        python_path = os.pathsep.join(map(str, self.python_path))
+        environment = {**os.environ, **self.environment, self.mark: "1", "PYTHONPATH": python_path}
         return subprocess.Popen(
-            [sys.executable, "-m", "parcahyd", *arguments],
+            [sys.executable, "-m", self.module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output != subprocess.PIPE else subprocess.PIPE,

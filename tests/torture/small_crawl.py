@@ -1,0 +1,102 @@
+"""A small crawl of two hosts with names, pages, a redirect and a dead link, and what it must come to whatever fails in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.crawl import Crawl, Finished, Setting
+from tests.support.dns_server import DnsName, DnsServer
+from tests.support.generated_site import generated_site
+from tests.support.processes import TEST_TIMEOUT, marked_processes, wait_until
+from tests.support.site_server import SiteServer
+from tests.support.sites import html, redirect
+
+__all__ = ["Outcome", "SmallCrawl", "small_crawl"]
+
+_SETTINGS: dict[str, Setting | None] = {
+    "Work.HostConnections": 2,
+    "Work.MaxSize": 4,
+    "Work.RetryDelay": 0.1,
+    "Work.WaitForRetries": 30,
+    "Map.DnsResolverClass": "dnspython",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run in which something failed."""
+
+    struck: bool
+    """The run came as far as the call that was to fail."""
+    kind: str
+    """`went on`, or `stopped` where it ended with an error and the next run completed the crawl."""
+
+
+@dataclass
+class SmallCrawl:
+    """The servers, and what a crawl without any fault stores."""
+
+    folder: Path
+    seeds: tuple[str, ...]
+    settings: dict[str, Setting | None]
+    states: dict[str, tuple[str, str]]
+    digests: dict[str, str]
+    _number: int = 0
+
+    def with_fault(self, fault: str) -> Outcome:
+        """Crawls with a fault (`faulty_process`). If that ends the run, a second one without a fault has to complete it."""
+        self._number += 1
+        folder = self.folder / f"{self._number:04}"
+        crawl = Crawl(folder, f"sqlite:///{folder / 'crawl.db'}", self.settings)
+        mark = folder / "struck"
+        crawl.module = "tests.torture.faulty_process"
+        crawl.environment = {"PARCAHYD_FAULT": fault, "PARCAHYD_FAULT_MARK": str(mark)}
+        first = crawl.run(*self.seeds, code=None)
+        assert wait_until(lambda: not marked_processes(crawl.mark)), f"{fault}: {marked_processes(crawl.mark)} stayed"
+        kind = "went on" if first.code == 0 else "stopped"
+        if first.code != 0:
+            _assert_clear(fault, first)
+            crawl.module, crawl.environment = "parcahyd", {}
+            crawl.run(*self.seeds)
+        assert crawl.states() == self.states, f"{fault} ({kind}):\n{first.text[-2000:]}\n{first.err}"
+        assert crawl.digests() == self.digests, fault
+        crawl.verify()
+        struck = mark.exists()
+        shutil.rmtree(folder)
+        return Outcome(struck, kind)
+
+
+def _assert_clear(fault: str, finished: Finished) -> None:
+    """A run that ends says why in a line; only one whose every process was killed says nothing."""
+    said = f"{fault}: exit {finished.code}\n{finished.err}"
+    if finished.code == -9:
+        assert "kill-all" in fault, said
+        return
+    assert finished.code in (1, 2), said
+    assert "Traceback" not in finished.err, said
+    assert finished.err.strip(), said
+
+
+@contextmanager
+def small_crawl(folder: Path) -> Iterator[SmallCrawl]:
+    """Servers for a name each, and a first crawl of them, to compare the others with."""
+    names = {name: DnsName(("127.0.0.1",)) for name in ("a.test", "b.test")}
+    with SiteServer() as server, DnsServer(names) as name_server:
+        listener = server.listen()
+        seeds = tuple(listener.url(host=name) for name in names)
+        for number, name in enumerate(names):
+            site = generated_site(5, seed=number, abroad=seeds)
+            site.pages["/"] = html("Front", ["/moved", "/nothing"], extra=site.bodies()["/"].decode())
+            site.pages["/moved"] = redirect("/target")
+            site.pages["/target"] = html(f"Target of {name}")
+            server.put(name, site)
+        settings = {**_SETTINGS, "Map.Nameservers": [name_server.nameserver]}
+        calm = Crawl(folder / "calm", f"sqlite:///{folder / 'calm' / 'crawl.db'}", settings)
+        calm.run(*seeds, timeout=TEST_TIMEOUT)
+        states, digests = calm.states(), calm.digests()
+        assert len(digests) == 12
+        yield SmallCrawl(folder, seeds, settings, states, digests)
