@@ -5,6 +5,7 @@ ARGS ?=
 TESTS ?=
 # The versions of all packages that tests and linters use. PINS=/dev/null takes the newest that pyproject.toml allows.
 PINS ?= tests/constraints.txt
+MINUTES ?= 10
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,12 +19,14 @@ DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test bench profile lint check format docs pins clean
+.PHONY: help run test torture soak bench profile lint check format docs pins clean
 
 help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
 	@echo "make run SEED=URL     crawl URL into ./crawl; ARGS='--set Work.MaxPages=100' adds options"
 	@echo "make test             run the tests; TESTS=tests/rules runs some of them"
+	@echo "make torture          let every fallible call fail and kill the crawl at every commit, one after the other; takes hours"
+	@echo "make soak MINUTES=n   crawl a synthetic web while faults strike at random, and compare with a crawl without faults"
 	@echo "make bench            crawl sites with PARCAHYD and other crawlers in turn, the short form; ARGS adds options"
 	@echo "make profile          show where the time of a crawl goes; ARGS names the site"
 	@echo "make lint             ruff, mypy, import contracts"
@@ -44,6 +47,12 @@ endif
 
 test: $(DEVELOPS)
 	@$(PY) -m pytest -n 2 $(TESTS)
+
+torture: $(DEVELOPS)
+	@PARCAHYD_TORTURE=1 PARCAHYD_KILLS=100 $(PY) -m pytest -n 2 -s tests/torture tests/storage/test_leases_model.py $(ARGS)
+
+soak: $(DEVELOPS)
+	@$(PY) -m tests.torture.soak --minutes $(MINUTES) $(ARGS)
 
 bench: $(DEVELOPS)
 	@$(PY) bench/crawl.py --only parcahyd wget2 limit --rounds 3 --disk-rounds 0 $(ARGS)
