@@ -13,9 +13,15 @@ from tests.support.dns_server import DnsName, DnsServer
 from tests.support.generated_site import generated_site
 from tests.support.processes import TEST_TIMEOUT, marked_processes, wait_until
 from tests.support.site_server import SiteServer
-from tests.support.sites import html, redirect
+from tests.support.sites import Answer, Request, Site, html, redirect
 
-__all__ = ["Outcome", "SmallCrawl", "small_crawl"]
+__all__ = ["BROKEN_ANSWERS", "Outcome", "SmallCrawl", "small_crawl"]
+
+BROKEN_ANSWERS = {
+    "reset": Answer(hang_up=True),
+    "cut": Answer(b"x" * 5000, cut=100),
+    "error": Answer(b"an error", status=500),
+}
 
 _SETTINGS: dict[str, Setting | None] = {
     "Work.HostConnections": 2,
@@ -37,6 +43,22 @@ class Outcome:
 
 
 @dataclass
+class _Breaking:
+    """Breaks one answer of all sites together."""
+
+    left: int = 0
+    """After how many requests; 0: never."""
+    answer: Answer = BROKEN_ANSWERS["reset"]
+
+    def wrap(self, site: Site) -> Site:
+        def answer(request: Request) -> Answer:
+            self.left -= 1
+            return self.answer if self.left == 0 else site.answer(request)
+
+        return Site(otherwise=answer)
+
+
+@dataclass
 class SmallCrawl:
     """The servers, and what a crawl without any fault stores."""
 
@@ -45,14 +67,21 @@ class SmallCrawl:
     settings: dict[str, Setting | None]
     states: dict[str, tuple[str, str]]
     digests: dict[str, str]
+    breaking: _Breaking
     _number: int = 0
+
+    def with_broken_answer(self, number: int, kind: str) -> bool:
+        """Crawls while the server breaks its answer to the request with that number; whether there were so many requests."""
+        self.breaking.left, self.breaking.answer = number, BROKEN_ANSWERS[kind]
+        crawl = self._crawl()
+        crawl.run(*self.seeds)
+        self._compare(crawl, f"answer {number} {kind}")
+        return self.breaking.left <= 0
 
     def with_fault(self, fault: str) -> Outcome:
         """Crawls with a fault (`faulty_process`). If that ends the run, a second one without a fault has to complete it."""
-        self._number += 1
-        folder = self.folder / f"{self._number:04}"
-        crawl = Crawl(folder, f"sqlite:///{folder / 'crawl.db'}", self.settings)
-        mark = folder / "struck"
+        crawl = self._crawl()
+        mark = crawl.folder / "struck"
         crawl.module = "tests.torture.faulty_process"
         crawl.environment = {"PARCAHYD_FAULT": fault, "PARCAHYD_FAULT_MARK": str(mark)}
         first = crawl.run(*self.seeds, code=None)
@@ -62,12 +91,20 @@ class SmallCrawl:
             _assert_clear(fault, first)
             crawl.module, crawl.environment = "parcahyd", {}
             crawl.run(*self.seeds)
-        assert crawl.states() == self.states, f"{fault} ({kind}):\n{first.text[-2000:]}\n{first.err}"
-        assert crawl.digests() == self.digests, fault
-        crawl.verify()
         struck = mark.exists()
-        shutil.rmtree(folder)
+        self._compare(crawl, f"{fault} ({kind}):\n{first.text[-2000:]}\n{first.err}")
         return Outcome(struck, kind)
+
+    def _crawl(self) -> Crawl:
+        self._number += 1
+        folder = self.folder / f"{self._number:04}"
+        return Crawl(folder, f"sqlite:///{folder / 'crawl.db'}", self.settings)
+
+    def _compare(self, crawl: Crawl, what: str) -> None:
+        assert crawl.states() == self.states, what
+        assert crawl.digests() == self.digests, what
+        crawl.verify()
+        shutil.rmtree(crawl.folder)
 
 
 def _assert_clear(fault: str, finished: Finished) -> None:
@@ -87,16 +124,17 @@ def small_crawl(folder: Path) -> Iterator[SmallCrawl]:
     names = {name: DnsName(("127.0.0.1",)) for name in ("a.test", "b.test")}
     with SiteServer() as server, DnsServer(names) as name_server:
         listener = server.listen()
+        breaking = _Breaking()
         seeds = tuple(listener.url(host=name) for name in names)
         for number, name in enumerate(names):
             site = generated_site(5, seed=number, abroad=seeds)
             site.pages["/"] = html("Front", ["/moved", "/nothing"], extra=site.bodies()["/"].decode())
             site.pages["/moved"] = redirect("/target")
             site.pages["/target"] = html(f"Target of {name}")
-            server.put(name, site)
+            server.put(name, breaking.wrap(site))
         settings = {**_SETTINGS, "Map.Nameservers": [name_server.nameserver]}
         calm = Crawl(folder / "calm", f"sqlite:///{folder / 'calm' / 'crawl.db'}", settings)
         calm.run(*seeds, timeout=TEST_TIMEOUT)
         states, digests = calm.states(), calm.digests()
         assert len(digests) == 12
-        yield SmallCrawl(folder, seeds, settings, states, digests)
+        yield SmallCrawl(folder, seeds, settings, states, digests, breaking)

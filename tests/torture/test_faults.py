@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.torture.small_crawl import SmallCrawl, small_crawl
+from tests.torture.small_crawl import BROKEN_ANSWERS, SmallCrawl, small_crawl
 
 _ALL = bool(os.environ.get("PARCAHYD_TORTURE"))
 _MOST = 400
@@ -62,6 +62,17 @@ def test_each_call_may_fail_once(small: SmallCrawl, role: str, point: str) -> No
 def test_the_answer_to_each_commit_may_be_lost(small: SmallCrawl) -> None:
     """The database has committed, and nobody knows."""
     _each(small, "update-database", "commit", "lost", (2, 6))
+
+
+@pytest.mark.parametrize("kind", BROKEN_ANSWERS)
+def test_each_answer_may_break_once(small: SmallCrawl, kind: str) -> None:
+    sample = (1, 5) if kind == "reset" else (5,)  # The first is that of a robots.txt, whose retry takes longer.
+    for number in range(1, _MOST) if _ALL else sample:
+        if not small.with_broken_answer(number, kind):
+            assert number > 10
+            break
+    else:
+        assert not _ALL
 
 
 @pytest.mark.parametrize("how", _CRASHES)
