@@ -109,7 +109,6 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         signals,
         host.clock,
         ask=database.send,
-        started_at=ready.started_at,
         forever=forever,
         wait_for_retries=work.WaitForRetries,
     )

@@ -95,7 +95,7 @@ def host() -> Iterator[Host]:
 
 @pytest.fixture
 def boxes(host: Host) -> CoordinatorBoxes:
-    ready = Ready(1, host.clock.now(), (), False, "/buffer")
+    ready = Ready(1, (), False, "/buffer")
     return join_coordinator(Configuration(MapConf(MaxInstances=2), WorkConf()), ready, False, cast("Any", host))
 
 

@@ -94,13 +94,13 @@ class Begin(_Message, frozen=True):
     """How many bytes each worker may have on their way to the database."""
     max_rate: float = 0.0
     """How many bytes a second each worker may receive, its part of MaxRate; 0: no limit."""
+    forever: bool = False
 
 
 class Ready(_Message, frozen=True):
     """The database is open and the last run's leftovers are put in order."""
 
     run: int
-    started_at: float
     pauses: tuple[Pause, ...]
     empty: bool
     """The database holds no URL."""
@@ -125,8 +125,8 @@ class LeaseRequest(_Message, frozen=True):
     """The URL Dispatcher asks for sites."""
 
     count: int
-    again_before: float
-    """Stored documents count as due when they fell due before this."""
+    again_before: float | None
+    """Stored documents count as due when they fell due before this; None: before the run, which visits each at most once."""
 
 
 class Leases(_Message, frozen=True):

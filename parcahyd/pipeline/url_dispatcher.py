@@ -45,7 +45,6 @@ class UrlDispatcher:
         clock: Clock,
         ask: Callable[[LeaseRequest], None],
         *,
-        started_at: float,
         forever: bool,
         wait_for_retries: float,
     ) -> None:
@@ -53,7 +52,6 @@ class UrlDispatcher:
         self._signals = signals
         self._clock = clock
         self._ask = ask
-        self._started_at = started_at
         self._forever = forever
         self._wait_for_retries = wait_for_retries
         self._open: dict[int, int] = {}
@@ -95,7 +93,7 @@ class UrlDispatcher:
             return
         self._requested = count
         self._has_new_work = False
-        self._ask(LeaseRequest(count, self._clock.now() if self._forever else self._started_at))
+        self._ask(LeaseRequest(count, self._clock.now() if self._forever else None))
 
     def leases(self, answer: Leases) -> None:
         """The answer to the last request. As many leases as requested mean that there may be more."""

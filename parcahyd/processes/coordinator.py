@@ -158,7 +158,9 @@ class Coordinator:
         channel.on(Notice, self._notice)
         channel.on(Committed, self._progress.set_committed)
         channel.on(Finished, self._finished)
-        channel.send(Begin(msgspec.msgpack.encode(self._configuration), self._seeds, credit=self._credit))
+        channel.send(
+            Begin(msgspec.msgpack.encode(self._configuration), self._seeds, credit=self._credit, forever=self._forever)
+        )
 
     def _worker_pool(self, lock: RunLock) -> WorkerPool:
         max_rate = self._configuration.work.MaxRate / self.worker_count

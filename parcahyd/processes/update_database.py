@@ -179,10 +179,10 @@ class UpdateDatabaseProcess:
             self.writer.store = store = Store.open(database_url(configuration))
             store.claim()
             store.set_order(PluginManager.load(configuration).order())
-            start = store.begin_run(configuration, now)
+            start = store.begin_run(configuration, now, forever=message.forever)
             if message.seeds:
                 store.add_seeds(message.seeds, now)
-            return Ready(start.run, now, start.pauses, start.empty and not message.seeds, self._listener.address)
+            return Ready(start.run, start.pauses, start.empty and not message.seeds, self._listener.address)
 
         def opened(ready: Ready | None, error: BaseException | None) -> None:
             if isinstance(error, UserError):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, literal_column, null, select, update
+from sqlalchemy import ColumnElement, Executable, Select, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
 from parcahyd.core.states import Reason, State
@@ -74,17 +74,32 @@ class VisitedSite(NamedTuple):
     robots_delay: float
 
 
+class _Revisits(NamedTuple):
+    """Which stored, refused and gone URLs are due."""
+
+    before: float
+    """Those that were due before this time,"""
+    run: int
+    """and that no run with this number or a greater one has visited."""
+    is_forever: bool
+
+
 _FREE = sites.c.visit.is_(None)
 _ITS_VISIT = same(sites, "id", "visit")
 _BEFORE = sites.c.again_at < bindparam("before")
 _BY_DUE = select(sites.c.due_at, sites.c.id).where(_FREE, sites.c.due_at.is_not(None)).order_by(sites.c.due_at)
 _BY_AGAIN = select(sites.c.again_at, sites.c.id).where(_FREE, sites.c.again_at.is_not(None)).order_by(sites.c.again_at)
 _DUE = _BY_DUE.where(sites.c.due_at <= bindparam("now")).limit(MOST)
-_AGAIN = _BY_AGAIN.where(_BEFORE, sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now")).limit(MOST)
+# While the clock goes forward, no URL that the run has visited is due before the run. If it was set back, sites seem to be due
+# that have nothing left to visit in this run: each is looked at once, and then rests.
+_NOT_RESTED = sites.c.rested_in < bindparam("run")
+_READY = (sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now"))
+_AGAIN = _BY_AGAIN.where(_BEFORE, *_READY, _NOT_RESTED).limit(MOST)
+_REST = updating(sites, ("id",), "rested_in")
 _NEXT_DUE = _BY_DUE.limit(1)
 _NEXT_AGAIN = _BY_AGAIN.where(sites.c.again_at >= bindparam("before")).limit(1)
 _NEXT_SPARED = select(func.min(later(sites.c.not_before, sites.c.errand_until))).where(
-    _FREE, sites.c.again_at.is_not(None), _BEFORE
+    _FREE, sites.c.again_at.is_not(None), _BEFORE, _NOT_RESTED
 )
 _DETAILS = select(*(sites.c[name] for name in LeasedSite._fields)).where(sites.c.id.in_(numbers("ids")))
 _VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None))
@@ -133,27 +148,34 @@ class Leases:
     # --- giving out -----------------------------------------------------------------------------------------------------
 
     def lease(
-        self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
+        self, count: int, now: float, again_before: float | None, visit_pages: int, meta_keys: int
     ) -> tuple[list[SiteLease], float | None]:
-        """Up to `count` due sites, as visits, and when the next site falls due.
+        """Up to `count` due sites, as visits, and when the next site falls due: see `Store.lease`.
 
         A site that is due although none of its URLs is gets its due times corrected instead of a visit.
         """
+        again = self._revisits(again_before)
         pairs: list[SiteLease] = []
         looked_at: set[int] = set()
         while len(pairs) < count:
             most = count - len(pairs)
-            picked = [site for site in self._pick(most, now, again_before) if site not in looked_at]
+            picked = [site for site in self._pick(most, now, again) if site not in looked_at]
             if not picked:
-                return pairs, self._next(now, again_before)
+                return pairs, self._next(now, again)
             looked_at.update(picked)
-            self._fill(pairs, picked, now, again_before, visit_pages, meta_keys)
-        return pairs, now if self._pick(1, now, again_before) else self._next(now, again_before)
+            self._fill(pairs, picked, now, again, visit_pages, meta_keys)
+        return pairs, now if self._pick(1, now, again) else self._next(now, again)
 
-    def _pick(self, most: int, now: float, again_before: float) -> list[int]:
+    def _revisits(self, again_before: float | None) -> _Revisits:
+        state = self._state
+        if again_before is None:
+            return _Revisits(state.started_at, state.crawl_run, is_forever=False)
+        return _Revisits(again_before, state.crawl_run + 1, is_forever=True)
+
+    def _pick(self, most: int, now: float, again: _Revisits) -> list[int]:
         found = self._writer.rows(_DUE, now=now, most=most)
         if self._may_revisit(now):
-            found += self._writer.rows(_AGAIN, before=again_before, now=now, most=most)
+            found += self._writer.rows(_AGAIN, before=again.before, run=again.run, now=now, most=most)
         return list(dict.fromkeys(site for _, site in sorted(found)))[:most]
 
     def _may_revisit(self, now: float) -> bool:
@@ -179,18 +201,20 @@ class Leases:
             self._state.allowance.take_back()
 
     def _fill(
-        self, pairs: list[SiteLease], picked: Sequence[int], now: float, again_before: float, visit_pages: int, meta_keys: int
+        self, pairs: list[SiteLease], picked: Sequence[int], now: float, again: _Revisits, visit_pages: int, meta_keys: int
     ) -> None:
         redirects = self._robots_rows.of(picked)
         found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
         rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
-        ready = self._due_urls.of(counts, now, again_before, visit_pages, meta_keys)
-        taken, idle, filled = [], [], []
+        ready = self._due_urls.of(counts, now, again, visit_pages, meta_keys)
+        taken, idle, filled, rested = [], [], [], []
         for site in picked:
             row = rows[site]
             robots, waits = self._robots(row, now)
             due, known = ready[site]
+            if not due:
+                rested.append({"id": site, "rested_in": self._state.crawl_run})
             due = self._within_allowance(due, now) if row.in_scope and not waits else ()
             if not due and site not in redirects:
                 idle.append(site)
@@ -219,6 +243,7 @@ class Leases:
         pairs += self._versions.give(filled)
         self._writer.many(_TAKE, taken)
         self._sites.settle(idle)
+        self._writer.many(_REST, rested)
 
     def _robots(self, row: LeasedSite, now: float) -> tuple[RobotsFact | None, bool]:
         """What is known of a site's robots.txt, and whether its URLs wait for it."""
@@ -239,17 +264,16 @@ class Leases:
         )
         return fact, is_late or row.errand_until > now
 
-    def _next(self, now: float, again_before: float) -> float | None:
+    def _next(self, now: float, again: _Revisits) -> float | None:
         """When the next site falls due. Few sites have a revisit due and are still paused."""
         known = earliest(*(row[0] for row in self._writer.rows(_NEXT_DUE)))
-        again = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again_before)]
-        forever = again_before > self._state.started_at
-        if forever:  # what is due later counts, too
-            again += [row[0] for row in self._writer.rows(_NEXT_AGAIN, before=again_before)]
-        following, allowance = earliest(*again), self._state.allowance
+        times = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again.before, run=again.run)]
+        if again.is_forever:  # what is due later counts, too
+            times += [row[0] for row in self._writer.rows(_NEXT_AGAIN, before=again.before)]
+        following, allowance = earliest(*times), self._state.allowance
         if following is not None and allowance is not None and not allowance.left(now):
             # Another day's requests are for another run, unless this one never ends.
-            following = max(following, allowance.next_at(now)) if forever else None
+            following = max(following, allowance.next_at(now)) if again.is_forever else None
         return earliest(known, following)
 
     def clear_strays(self) -> None:
@@ -361,7 +385,7 @@ class Leases:
 _FEW = 200
 """Sites with at most this many URLs are read completely, many in one query: most sites are small."""
 
-_STATE = 6
+_STATE, _VISITED_IN = 6, -3
 _in_order = itemgetter(-2, -1, 0)
 _by_time = itemgetter(-1, 0)
 
@@ -370,6 +394,7 @@ _COLUMNS = (
     *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
     *(urls.c.etag, urls.c.modified, urls.c.document_id, urls.c.reason),
 )
+_EARLIER_RUN = urls.c.visited_in < bindparam("run")
 _OF_SITE = select(*_COLUMNS).where(*same(urls, "site_id"))
 
 
@@ -379,11 +404,13 @@ def _rest(state: ColumnElement[int], due: ColumnElement[bool]) -> Select[Any]:
     return statement.order_by(urls.c.due_at, urls.c.key).limit(MOST)
 
 
-_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.priority, urls.c.due_at).where(urls.c.site_id.in_(numbers("ids")))
+_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.visited_in, urls.c.priority, urls.c.due_at).where(
+    urls.c.site_id.in_(numbers("ids"))
+)
 _KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(MOST)
 _FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
-# Strictly less: a URL that a run has checked is due at that time or later, so no run checks it twice.
-_AGAIN_OF = tuple(_rest(state, urls.c.due_at < bindparam("before")) for state in (STORED, REFUSED, GONE))
+# Strictly less: a URL that a run has checked is due at that time or later, as long as the clock is not set back.
+_AGAIN_OF = tuple(_rest(state, (urls.c.due_at < bindparam("before")) & _EARLIER_RUN) for state in (STORED, REFUSED, GONE))
 _KEYS_OF = select(urls.c.key).where(*same(urls, "site_id")).order_by(urls.c.key)
 
 
@@ -394,18 +421,18 @@ class DueUrls:
         self._writer = writer
 
     def of(
-        self, counts: dict[int, int], now: float, again_before: float, most: int, meta_keys: int
+        self, counts: dict[int, int], now: float, again: _Revisits, most: int, meta_keys: int
     ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
         """By site: its due URLs, at most so many, and the keys of all its URLs if these are not more than `meta_keys`.
 
         Known ones come first, by priority, then failed ones, then revisits.
         `counts` says how many URLs each site has.
         """
-        found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again_before, most)
+        found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again, most)
         for site, count in counts.items():
             if count > _FEW:
                 found[site] = (
-                    self._of_large(site, now, again_before, most),
+                    self._of_large(site, now, again, most),
                     self._keys_of(site) if count <= meta_keys else b"",
                 )
             elif count > meta_keys:
@@ -413,7 +440,7 @@ class DueUrls:
         return found
 
     def _of_small(
-        self, ids: Collection[int], now: float, again_before: float, most: int
+        self, ids: Collection[int], now: float, again: _Revisits, most: int
     ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
         rows: dict[int, list[Any]] = {site: [] for site in ids}
         if ids:
@@ -421,36 +448,37 @@ class DueUrls:
                 rows[site].append(row)
         return {
             site: (
-                tuple(_due(row[:-2]) for row in _chosen(its_rows, now, again_before)[:most]),
+                tuple(_due(row[:-3]) for row in _chosen(its_rows, now, again)[:most]),
                 array("q", sorted(row[0] for row in its_rows)).tobytes(),
             )
             for site, its_rows in rows.items()
         }
 
-    def _of_large(self, site: int, now: float, again_before: float, most: int) -> tuple[DueUrl, ...]:
+    def _of_large(self, site: int, now: float, again: _Revisits, most: int) -> tuple[DueUrl, ...]:
         found = [_due(row) for row in self._writer.rows(_KNOWN_OF, site_id=site, most=most)]
-        for statement, before in ((_FAILED_OF, now), *((again, again_before) for again in _AGAIN_OF)):
+        limits: dict[Executable, dict[str, Any]] = {_FAILED_OF: {"before": now}}
+        limits |= {statement: {"before": again.before, "run": again.run} for statement in _AGAIN_OF}
+        for statement, limit in limits.items():
             if len(found) < most:
-                found += [
-                    _due(row) for row in self._writer.rows(statement, site_id=site, before=before, most=most - len(found))
-                ]
+                found += [_due(row) for row in self._writer.rows(statement, site_id=site, most=most - len(found), **limit)]
         return tuple(found)
 
     def _keys_of(self, site: int) -> bytes:
         return array("q", [key for (key,) in self._writer.rows(_KEYS_OF, site_id=site)]).tobytes()
 
 
-def _chosen(rows: Sequence[Any], now: float, again_before: float) -> list[Any]:
-    """The rows that the statements would choose; the last two columns are priority and due_at."""
+def _chosen(rows: Sequence[Any], now: float, again: _Revisits) -> list[Any]:
+    """The rows that the statements would choose; the last three columns are visited_in, priority and due_at."""
     known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
     dated = [row for row in rows if row[-1] is not None]
     failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)
-    again = [
+    visits = [row for row in dated if row[-1] < again.before and row[_VISITED_IN] < again.run]
+    revisits = [
         row
         for state in (State.STORED, State.REFUSED, State.GONE)
-        for row in sorted((row for row in dated if row[_STATE] == state and row[-1] < again_before), key=_by_time)
+        for row in sorted((row for row in visits if row[_STATE] == state), key=_by_time)
     ]
-    return known + failed + again
+    return known + failed + revisits
 
 
 def _due(row: Sequence[Any]) -> DueUrl:

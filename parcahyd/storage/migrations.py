@@ -63,6 +63,13 @@ def to_version_3(connection: Connection) -> None:
     _add(connection, "urls", "lastmod_read", "moment")
 
 
+def to_version_4(connection: Connection) -> None:
+    """Adds the number of the run that visited a URL last."""
+    _add(connection, "runs", "crawl_run", "BIGINT")
+    _add(connection, "sites", "rested_in", "BIGINT DEFAULT 0 NOT NULL")
+    _add(connection, "urls", "visited_in", "BIGINT DEFAULT 0 NOT NULL")
+
+
 def _add(connection: Connection, table: str, column: str, description: str) -> None:
     """Adds a column; its type is the first word of the description, one of `_TYPES` or a word that both databases know."""
     kind, _, rest = description.partition(" ")
@@ -71,7 +78,7 @@ def _add(connection: Connection, table: str, column: str, description: str) -> N
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3)
+MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3, to_version_4)
 
 
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:

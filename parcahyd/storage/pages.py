@@ -35,7 +35,7 @@ __all__ = ["PageRows"]
 _PLACE = ("site_id", "key", "path")
 _RATE = ("change_weight", "change_span", "change_restless")
 _PAGE = {
-    **bound("depth", "hops", "due_at", "status", "etag", "modified", "document_id", "fetch_id"),
+    **bound("depth", "hops", "due_at", "status", "etag", "modified", "document_id", "fetch_id", "visited_in"),
     "reason": filled("reason"),
     "priority": bindparam("depth"),
     "checked_at": bindparam("at"),
@@ -70,7 +70,7 @@ _CONFIRM = (
             **_AS_STORED,
             "state": state_after(Event.UNCHANGED),
             "reason": null(),
-            **bound("due_at", "status", *_RATE),
+            **bound("due_at", "status", "visited_in", *_RATE),
             **{name: func.coalesce(filled(f"new_{name}"), urls.c[name]) for name in ("etag", "modified")},
             "checked_at": bindparam("at"),
             "confirmed_at": bindparam("at"),
@@ -286,6 +286,7 @@ class PageRows:
             "modified": validator(page.modified),
             "document_id": document,
             "fetch_id": fetch,
+            "visited_in": self._state.crawl_run,
         }
         if is_new:
             stored["due_at"] = self._planner.first_due(path, at, key)
@@ -449,6 +450,7 @@ class PageRows:
                 "at": at,
                 "new_etag": validator(record.etag),
                 "new_modified": validator(record.modified),
+                "visited_in": self._state.crawl_run,
             }
             rows.append(confirmed | dict(zip(_RATE, rate, strict=True)))
         self._writer.many(_CONFIRM, rows)

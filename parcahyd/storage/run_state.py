@@ -22,6 +22,9 @@ class RunState:
 
     def __init__(self) -> None:
         self.run = 0
+        self.crawl_run = 0
+        """The run that URLs are marked with when they are visited. One that was killed or interrupted goes on with the next
+        start: that start has another `run`, and the same `crawl_run`."""
         self.started_at = 0.0
         self.work = WorkConf()
         self.compress = compressor(self.work)
@@ -53,9 +56,9 @@ class RunState:
         self._links_stored = 0
         self._given = 0
 
-    def start(self, run: int, work: WorkConf, now: float) -> None:
+    def start(self, run: int, crawl_run: int, work: WorkConf, now: float) -> None:
         self.compress = compressor(work)
-        self.run, self.work, self.started_at = run, work, now
+        self.run, self.crawl_run, self.work, self.started_at = run, crawl_run, work, now
         self.revisits = Revisits(work)
         self.budget = Budget(work.RevisitsPerDay, self.revisits) if work.RevisitsPerDay else None
         self.allowance = Allowance(work.RevisitsPerDay, now) if work.RevisitsPerDay else None

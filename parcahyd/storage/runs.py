@@ -26,12 +26,15 @@ __all__ = ["RunRows"]
 _NOT_RECORDED = frozenset({"DbUrl", "DbName", "DbUser", "DbPassword"})
 """Access data of the database may be secret, and do not affect what is crawled."""
 
+_GOES_ON = frozenset({None, "interrupted"})
+"""Outcomes of a run that the next start goes on with: it was killed, or stopped by the user."""
+
 _DAY = 86400.0
 _PAGE = 2000
 
 
-_LAST_SETTINGS = select(runs.c.settings).order_by(runs.c.id.desc()).limit(1)
-_INSERT = inserting(runs, "id", "started_at", "settings", "version")
+_LAST = select(runs.c.settings, runs.c.crawl_run, runs.c.outcome).order_by(runs.c.id.desc()).limit(1)
+_INSERT = inserting(runs, "id", "started_at", "settings", "version", "crawl_run")
 _END = updating(runs, ("id",), "ended_at", "outcome", "counts")
 _LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
 _HELD_BACK = select(func.count()).where(urls.c.state == REFUSED, urls.c.reason == word(Reason.SITE_PAGES))
@@ -76,16 +79,26 @@ class RunRows:
         self._state = state
         self._sites = site_rows
 
-    def begin(self, configuration: Configuration, now: float) -> tuple[int, frozenset[str]]:
-        """Inserts a run; returns its number and the settings, as `Work.KEY`, that differ from the last run's."""
+    def begin(self, configuration: Configuration, now: float, *, forever: bool) -> tuple[int, int, frozenset[str]]:
+        """Inserts a start of a run.
+
+        Returns its number, that of the run that it goes on with or its own, and the settings, as `Work.KEY`, that differ from
+        the last run's. A run that refreshes for ever has visited URLs at any time, so no other goes on with it. Neither does
+        one with other settings for revisits: its user wants to see pages earlier, or later.
+        """
         settings = _settings(configuration)
-        last = self._writer.value(_LAST_SETTINGS)
-        before = settings if last is None else msgspec.json.decode(last)
-        number = self._writer.new_id(runs)
-        recorded = msgspec.json.encode(settings).decode()
-        self._writer.run(_INSERT, id=number, started_at=now, settings=recorded, version=__version__)
+        last = self._writer.rows(_LAST)
+        before_text, crawl_run, outcome = last[0] if last else (None, None, "")
+        before = settings if before_text is None else msgspec.json.decode(before_text)
         # A setting that the last run did not have is not a change.
-        return number, frozenset(key for key, value in settings.items() if before.get(key, value) != value)
+        changed = frozenset(key for key, value in settings.items() if before.get(key, value) != value)
+        number = self._writer.new_id(runs)
+        if forever or crawl_run is None or outcome not in _GOES_ON or SETTINGS & changed:
+            crawl_run = number
+        recorded = msgspec.json.encode(settings).decode()
+        started = {"id": number, "started_at": now, "settings": recorded, "version": __version__}
+        self._writer.run(_INSERT, **started, crawl_run=None if forever else crawl_run)
+        return number, crawl_run, changed
 
     def apply(self, changed: frozenset[str], now: float) -> None:
         """Applies changed settings to URLs. Reads whole tables if something changed, and nothing otherwise."""

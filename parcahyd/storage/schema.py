@@ -142,6 +142,7 @@ runs = Table(
     Column("version", Text, nullable=False),
     Column("outcome", Text),
     Column("counts", Text),  # JSON
+    Column("crawl_run", BigInteger),  # the run that this start belongs to, by the id of its first start; null: it never ends
 )
 
 sites = Table(
@@ -176,6 +177,7 @@ sites = Table(
     _count("bytes"),  # of documents received from it, in all
     _count("requests"),
     Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
+    _count("rested_in"),  # the last run (`crawl_run`) that found nothing more to visit again
     UniqueConstraint("host", "scheme", "port"),
 )
 
@@ -236,6 +238,7 @@ urls = Table(
     Column("lastmod", Double),  # when it changed, as a sitemap says
     Column("lastmod_read", Double),  # when that sitemap was read
     Column("detail", Text),
+    _count("visited_in"),  # the last run (`crawl_run`) that visited it; 0: none
     sqlite_with_rowid=False,
 )
 

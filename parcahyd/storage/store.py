@@ -68,7 +68,7 @@ class Store:
         self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds)
-        self._bad = BadUrlRows(self._writer, self._sites, self._urls)
+        self._bad = BadUrlRows(self._writer, self._state, self._sites, self._urls)
         self._robots = RobotsRows(self._writer, self._state, self._sites)
         self._leases = Leases(self._writer, self._state, self._sites, self._robots)
         self._runs = RunRows(self._writer, self._state, self._sites)
@@ -100,16 +100,17 @@ class Store:
 
     # --- runs -----------------------------------------------------------------------------------------------------------
 
-    def begin_run(self, configuration: Configuration, now: float) -> RunStart:
+    def begin_run(self, configuration: Configuration, now: float, *, forever: bool = False) -> RunStart:
         """Starts a run: migrates the tables, frees sites of visits that never ended, applies changed settings.
 
-        The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone.
+        The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone. A run that
+        was killed or interrupted goes on, unless one of the two refreshes for ever: what it has visited is not visited again.
         """
         migrate(self._writer)
         self._writer.forget()
         with self._writer.transaction():
-            number, changed = self._runs.begin(configuration, now)
-            self._state.start(number, configuration.work, now)
+            number, crawl_run, changed = self._runs.begin(configuration, now, forever=forever)
+            self._state.start(number, crawl_run, configuration.work, now)
             self._leases.recover(self._leases.visited(), now, {})
             self._runs.count_pages(now)
             self._runs.apply(changed, now)
@@ -133,14 +134,15 @@ class Store:
     # --- visits ---------------------------------------------------------------------------------------------------------
 
     def lease(
-        self, count: int, now: float, again_before: float, visit_pages: int, meta_keys: int
+        self, count: int, now: float, again_before: float | None, visit_pages: int, meta_keys: int
     ) -> tuple[list[SiteLease], float | None]:
         """Leases up to `count` due sites, earliest first, each as a new visit.
 
-        Due are known and failed URLs whose time has come, and stored, refused and gone URLs that were due before
-        `again_before` (the start of the run; a later time for a crawl that refreshes for ever). The second value is the time
-        at which the next site falls due under the same rules: in the past if more sites are due than were asked for, None if
-        none will ever be.
+        Due are known and failed URLs whose time has come. Stored, refused and gone URLs are due, too, if they were due before
+        the start of the run and the run has not visited them: so it visits each once at most, whatever the clock does. A crawl
+        that refreshes for ever says `again_before` instead: due is what was due before that time, however often it is visited.
+        The second value is the time at which the next site falls due under the same rules: in the past if more sites are due
+        than were asked for, None if none will ever be.
         """
         doubtful, self._doubtful = self._doubtful, True
         with self._writer.transaction():

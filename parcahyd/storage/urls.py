@@ -328,7 +328,7 @@ def _is_tried_again(row: UrlRow) -> bool:
 # --- bad URLs -----------------------------------------------------------------------------------------------------------
 
 # The document of an earlier visit stays: `failed` and `gone` are the outcome of the last visit.
-_BAD_OUTCOME = ("state", "reason", "due_at", "tries", "status", "checked_at", "detail")
+_BAD_OUTCOME = ("state", "reason", "due_at", "tries", "status", "checked_at", "detail", "visited_in")
 _INSERT_BAD = inserting(urls, *_PLACE, *_WAY, "first_seen", *_BAD_OUTCOME)
 _UPDATE_BAD = updating(urls, _PLACE, *_BAD_OUTCOME)
 # What came last with these validators, or instead of them, was damaged: the next request is for the whole document.
@@ -339,8 +339,9 @@ _BLANK_ADDRESS = update(sites).where(*same(sites, "id")).values(addresses=litera
 class BadUrlRows:
     """BadURLQ: URLs that gave no document, with state, reason and the time of the next try."""
 
-    def __init__(self, writer: Writer, site_rows: SiteRows, url_rows: UrlRows) -> None:
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows) -> None:
         self._writer = writer
+        self._state = state
         self._sites = site_rows
         self._urls = url_rows
 
@@ -364,6 +365,7 @@ class BadUrlRows:
                 "status": record.status or None,
                 "checked_at": record.at,
                 "detail": plain(record.detail) or None,
+                "visited_in": self._state.crawl_run,
             }
             if row is None:
                 way = {"depth": record.depth, "hops": record.hops, "seed": record.seed, "priority": record.depth}

@@ -46,6 +46,30 @@ def test_an_interrupted_crawl_goes_on_and_asks_for_nothing_twice(server: SiteSer
     crawl.verify()
 
 
+def test_an_interrupted_refresh_goes_on_and_confirms_nothing_twice(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    """Every page is due again at once. The run that goes on has visited some of them, and visits only the others."""
+    listener = server.listen()
+    server.put("", generated_site(40))
+    crawl = crawl_on({"Work.HostConnections": 1, "Work.StopTimeout": TEST_TIMEOUT})
+    crawl.run(listener.url())
+    again = {"Work.RevisitAfter": 0.001, "Work.RevisitMax": 0.001}
+    with (
+        server.holding(lambda _: len(server.targets()) > 55) as release,
+        crawl.start(sets=again, options=_TELLING) as running,
+    ):
+        assert wait_until(lambda: len(server.targets()) > 55), running.said()
+        running.interrupt()
+        assert wait_until(lambda: "stopping" in running.phases()), running.said()
+        release()
+        assert running.wait() == 130, running.said()
+    assert 55 < len(server.targets()) < 80
+    crawl.run(sets=again)
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 2)
+    crawl.verify()
+    crawl.run(sets=again)
+    assert Counter(server.targets()) == dict.fromkeys(server.site().bodies(), 3)
+
+
 def test_a_second_interrupt_does_not_wait(server: SiteServer, crawl: CrawlFactory) -> None:
     listener = server.listen()
     server.site().pages = {"/": html("Root", ["/silent"]), "/silent": Answer(silent=True)}

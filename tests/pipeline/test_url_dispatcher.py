@@ -31,7 +31,6 @@ class Bench:
             self.signals,
             self.clock,
             ask=self.asked.append,
-            started_at=1000.0,
             forever=forever,
             wait_for_retries=60.0,
         )
@@ -52,7 +51,7 @@ def test_asks_once_and_fills_the_queue() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
     bench.dispatcher.dispatch()
-    assert bench.asked == [LeaseRequest(10, 1000.0)]
+    assert bench.asked == [LeaseRequest(10, None)]
     bench.dispatcher.leases(Leases((lease(1), lease(2)), None))
     assert len(bench.queue) == 2
     assert bench.woken == 1

@@ -20,7 +20,7 @@ from parcahyd.storage.connection import open_database
 from parcahyd.storage.packing import PackedPage, compressor, pack
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import Finding
-from parcahyd.storage.schema import metadata, schema_version, urls
+from parcahyd.storage.schema import metadata, runs, schema_version, urls
 from parcahyd.storage.store import RunStart, Store
 
 START = 1_000_000.0
@@ -35,6 +35,7 @@ class Desk:
         self.key_of = key_of
         self.now = START
         self.run_started = START
+        self._is_running = False
         self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
         """Another way in, to see what is committed."""
         self._reports: Reports | None = None
@@ -71,14 +72,26 @@ class Desk:
 
     # --- runs -----------------------------------------------------------------------------------------------------------
 
-    def begin(self, allow_addresses: tuple[str, ...] = (), **work: Any) -> RunStart:
+    def begin(self, allow_addresses: tuple[str, ...] = (), *, forever: bool = False, **work: Any) -> RunStart:
+        """Begins a run. The one before has come to its end, unless it was killed: then this goes on with it."""
         work.setdefault("RevisitAfter", REVISIT)
+        if self._is_running:
+            self.end()
         self.run_started = self.now
         configuration = Configuration(MapConf(AllowAddresses=allow_addresses), WorkConf(**work))
-        return self.store.begin_run(configuration, self.now)
+        start = self.store.begin_run(configuration, self.now, forever=forever)
+        self._is_running = True
+        return start
+
+    def end(self, outcome: str = "done") -> None:
+        """Notes how the run ended, without a statement of the store."""
+        self._is_running = False
+        with self.look.begin() as connection:
+            connection.execute(runs.update().where(runs.c.outcome.is_(None)).values(outcome=outcome, ended_at=self.now))
 
     def killed(self) -> None:
         """The process is gone and everything in its memory with it."""
+        self._is_running = False
         self.store.close()
         self._open()
 
@@ -86,6 +99,7 @@ class Desk:
         """Empties the tables, to be used by the next test: much quicker than to open another database."""
         self.now = self.run_started = START
         self._refused = 0
+        self._is_running = False
         self.store.set_order(ByDepth())
         with self.look.begin() as connection:
             present = inspect(connection).get_table_names()
@@ -106,8 +120,7 @@ class Desk:
     def lease_and_next(
         self, count: int = 10, *, again_before: float | None = None, pages: int = 100, keys: int = 1000
     ) -> tuple[list[SiteLease], float | None]:
-        before = self.run_started if again_before is None else again_before
-        return self.store.lease(count, self.now, before, pages, keys)
+        return self.store.lease(count, self.now, again_before, pages, keys)
 
     def visit(self, origin: str | None = None) -> SiteLease:
         """Leases the one site that is due, or the one named."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
+from itertools import cycle
 
 import pytest
 
 from parcahyd.config.schema import HostRule
+from parcahyd.core.messages import Committed, LeaseRequest, Leases, SignalBoard
 from parcahyd.core.records import Pause, SiteAddresses, VisitOver
 from parcahyd.core.states import Reason, State
+from parcahyd.pipeline.url_dispatcher import UrlDispatcher
+from parcahyd.pipeline.url_ip_queue import UrlIpQueue
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.schema import pauses, sites
@@ -160,6 +165,68 @@ def test_what_is_due_again_waits_for_not_before_too(desk: Desk) -> None:
     assert len(desk.visit().urls) == 1
 
 
+class _Clock:
+    """The clock of a desk. Each of its steps is added when a visit is over, and then the first again."""
+
+    def __init__(self, desk: Desk, steps: tuple[float, ...]) -> None:
+        self._desk = desk
+        self._steps = cycle(steps)
+
+    def now(self) -> float:
+        return self._desk.now
+
+    def monotonic(self) -> float:
+        return self._desk.now
+
+    def step(self) -> None:
+        self._desk.now += next(self._steps)
+
+
+def _visits_of_a_run(desk: Desk, steps: tuple[float, ...], pages: int) -> Counter[str]:
+    """Lets the URL Dispatcher lead a run to its end, so many pages a visit; returns how often each path was visited."""
+    clock, queue = _Clock(desk, steps), UrlIpQueue(10)
+    asked: list[LeaseRequest] = []
+    dispatcher = UrlDispatcher(queue, SignalBoard(), clock, asked.append, forever=False, wait_for_retries=0.0)
+    visited: Counter[str] = Counter()
+    for _ in range(40):
+        dispatcher.dispatch()
+        while asked:
+            request = asked.pop()
+            pairs, following = desk.lease_and_next(request.count, pages=pages, again_before=request.again_before)
+            dispatcher.leases(Leases(tuple(pairs), following))
+        if dispatcher.is_over():
+            return visited
+        for pair in queue.take(10):
+            gone = [desk.bad(pair, due.path, State.GONE, Reason.MISSING) for due in pair.urls if due.state == State.GONE]
+            desk.store.store_bad(gone, desk.now)
+            desk.write(*(desk.unchanged(pair, due.path) for due in pair.urls if due.state == State.STORED))
+            visited.update(due.path for due in pair.urls)
+            desk.over(pair, not_before=0.0)
+            clock.step()
+            dispatcher.committed(Committed((pair.visit,), True, 0, 0, 0, 0, 0, 0, {}, 0, 0))
+    raise AssertionError(f"the run did not end: {visited.most_common(3)}")
+
+
+@pytest.mark.parametrize("pages", [5, 250])
+@pytest.mark.parametrize(
+    "steps",
+    [(0.0,), (-50 * REVISIT,), (50 * REVISIT,), (-50 * REVISIT, 49 * REVISIT), (50 * REVISIT, -90 * REVISIT)],
+    ids=["still", "back", "forth", "back and forth", "forth and back"],
+)
+def test_a_run_visits_a_stored_url_once_whatever_the_clock_does(desk: Desk, pages: int, steps: tuple[float, ...]) -> None:
+    paths = [f"/{number}" for number in range(pages)]
+    desk.begin(RevisitAfter=REVISIT, RevisitMax=REVISIT)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair), *(desk.page(pair, path) for path in paths))
+    desk.store.store_bad([desk.bad(pair, "/gone", State.GONE, Reason.MISSING, due_at=desk.now + REVISIT)], desk.now)
+    desk.over(pair)
+    for _ in range(2):
+        desk.now += 1000 * REVISIT
+        desk.begin(RevisitAfter=REVISIT, RevisitMax=REVISIT)
+        assert _visits_of_a_run(desk, steps, pages // 4) == dict.fromkeys(["/", *paths, "/gone"], 1)
+
+
 def test_refreshing_for_ever_sees_what_is_due_later(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
@@ -167,7 +234,7 @@ def test_refreshing_for_ever_sees_what_is_due_later(desk: Desk) -> None:
     due = desk.first_due()
     desk.now += 1
     assert desk.lease_and_next(again_before=desk.now) == ([], due)
-    assert desk.lease_and_next(again_before=START) == ([], None)
+    assert desk.lease_and_next() == ([], None)
     desk.now += REVISIT + 1
     assert len(desk.lease(again_before=desk.now)) == 1
 

@@ -178,7 +178,7 @@ def test_a_confirmation_changes_nothing_but_the_times(desk: Desk) -> None:
     assert desk.write(desk.unchanged(pair)).unchanged == 1
     after = desk.row("/")
     changed = {name for name in before if before[name] != after[name]}
-    assert changed == {"status", "checked_at", "confirmed_at", "due_at", "checks", *_RATE}
+    assert changed == {"status", "checked_at", "confirmed_at", "due_at", "checks", "visited_in", *_RATE}
     assert (after["checks"], after["changes"], after["confirmed_at"]) == (2, 0, desk.now)
     assert (after["change_weight"], after["change_span"]) == (1, 3 * REVISIT)
     assert desk.now + 2 * REVISIT < after["due_at"] <= desk.now + 3 * REVISIT

@@ -27,7 +27,7 @@ def test_links_are_remembered_until_they_come_again_or_their_visit_is_over() -> 
     assert not state.is_already_stored(1, 2, LINKS)
     state.close([1])
     assert not state.is_already_stored(1, 2, LINKS[:1])
-    state.start(2, WorkConf(), 0.0)
+    state.start(2, 2, WorkConf(), 0.0)
     assert not state.is_already_stored(4, 2, LINKS)
 
 

@@ -101,6 +101,75 @@ def test_a_name_with_a_forbidden_address_is_looked_at_again_when_the_address_is_
     assert [due.path for due in desk.visit().urls] == ["/"]
 
 
+def _visit_one_of_two(desk: Desk) -> None:
+    """Two stored pages, and a second run that has visited the first of them again."""
+    desk.begin()
+    desk.seed(f"{A}/", f"{A}/b")
+    pair = desk.visit()
+    desk.write(desk.page(pair), desk.page(pair, "/b"))
+    desk.over(pair)
+    desk.now += 2 * REVISIT
+    desk.begin()
+    (pair,) = desk.lease(pages=1)
+    desk.write(desk.page(pair, pair.urls[0].path, b"<p>new</p>"))
+    desk.over(pair)
+
+
+def _due(desk: Desk) -> list[str]:
+    pairs = desk.lease()
+    for pair in pairs:
+        desk.over(pair)
+    return sorted(due.path for pair in pairs for due in pair.urls)
+
+
+@pytest.mark.parametrize("outcome", ["interrupted", None], ids=["interrupted", "killed"])
+def test_a_run_that_did_not_come_to_its_end_goes_on_with_the_next_start(desk: Desk, outcome: str | None) -> None:
+    """However late that is, and whatever the clock says: what the run has visited, it does not visit again."""
+    _visit_one_of_two(desk)
+    (left,) = [row["path"] for row in desk.rows(urls) if row["visited_in"] == 1]
+    if outcome is not None:
+        desk.end(outcome)
+    desk.killed()
+    desk.now += 100 * REVISIT
+    start = desk.begin()
+    assert start.run == 3
+    assert [row["crawl_run"] for row in desk.rows(runs)] == [1, 2, 2]
+    assert _due(desk) == [left]
+    desk.now += 100 * REVISIT
+    desk.begin()
+    assert [row["crawl_run"] for row in desk.rows(runs)] == [1, 2, 2, 4]
+    assert _due(desk) == ["/", "/b"]
+
+
+@pytest.mark.parametrize("outcome", ["done", "limit"])
+def test_a_run_that_came_to_its_end_is_followed_by_another(desk: Desk, outcome: str) -> None:
+    _visit_one_of_two(desk)
+    desk.end(outcome)
+    desk.now += 100 * REVISIT
+    desk.begin()
+    assert _due(desk) == ["/", "/b"]
+
+
+def test_a_start_with_other_settings_for_revisits_is_another_run(desk: Desk) -> None:
+    """`--set Work.RevisitAfter=0` asks for every stored page, also after a run that was interrupted."""
+    _visit_one_of_two(desk)
+    desk.end("interrupted")
+    desk.now += 1
+    desk.begin(RevisitAfter=0)
+    assert _due(desk) == ["/", "/b"]
+
+
+def test_no_run_goes_on_with_one_that_refreshes_for_ever(desk: Desk) -> None:
+    desk.begin(forever=True)
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit())
+    desk.killed()
+    desk.now += 2 * REVISIT
+    desk.begin()
+    assert [row["crawl_run"] for row in desk.rows(runs)] == [None, 2]
+    assert _due(desk) == ["/"]
+
+
 def test_budgets_are_looked_at_again_together(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
