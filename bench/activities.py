@@ -108,8 +108,8 @@ class Line:
         for path in self._paths:
             result = self._fetched[path]
             links = read_links(result.body, "utf-8")
-            internal, external, _ = reader.find(origin + path, links, False)
-            found, outside = tuple([target for _, target in internal]), tuple(external)
+            new = reader.find(origin + path, links, False)
+            found, outside = tuple([target for _, target in new.internal]), tuple(new.external)
             self._records.append(_record(path, result, found, outside, links.table))
 
     def move(self) -> None:

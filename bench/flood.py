@@ -3,7 +3,8 @@
     python bench/flood.py
     python bench/flood.py --flood sites --seconds 20 --before CHECKOUT
 
-Twenty small sites on loopback addresses are crawled for a fixed time with a delay, first by themselves, then beside a site
+Twenty small sites on loopback addresses are crawled with a delay, for a fixed time from the first request on: first by
+themselves, then beside a site
 whose every page has 100,000 links that were never seen before: to its own pages (`urls`), or to hosts that do not exist
 (`sites`, with `Scope = "any"`). `--before` measures another checkout of the program too. It prints Markdown.
 """
@@ -15,13 +16,13 @@ import asyncio
 import contextlib
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from multiprocessing import Process, Queue
+from multiprocessing import Process, Queue, Value
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,34 +64,26 @@ def _flooding_page(path: str, kind: str) -> bytes:
     return pages + b"".join(form % (number, link) for link in range(_LINKS - 3))
 
 
-def _serve(addresses: list[str], kind: str, ports: Queue[int], counts: Queue[int]) -> None:
-    """A server on some addresses, all on one port; says how many pages it gave when it is told to end."""
-    given = 0
+def _serve(addresses: list[str], kind: str, ports: Queue[int], given: Synchronized[int]) -> None:
+    """A server on some addresses, all on one port; counts the pages that it gave."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal given
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 path = head.split(b" ", 2)[1].decode()
                 is_page = path != "/robots.txt"
                 body = b"" if not is_page else _flooding_page(path, kind) if kind else _ordinary_page(path)
-                given += is_page
+                given.value += is_page
                 writer.write(_HEAD % (200 if is_page else 404, len(body)) + body)
                 await writer.drain()
 
     async def run() -> None:
-        over = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
         port = 0
         for address in addresses:
             server = await asyncio.start_server(answer, address, port)
             port = server.sockets[0].getsockname()[1]
         ports.put(port)
-        await over.wait()
-        counts.put(given)
-        counts.close()
-        counts.join_thread()
-        os._exit(0)  # Connections are still open, and nobody waits for them.
+        await asyncio.Event().wait()
 
     asyncio.run(run())
 
@@ -100,17 +93,19 @@ class _Server:
 
     def __init__(self, addresses: list[str], kind: str = "") -> None:
         ports: Queue[int] = Queue()
-        self._counts: Queue[int] = Queue()
-        self._process = Process(target=_serve, args=(addresses, kind, ports, self._counts), daemon=True)
+        self._given: Synchronized[int] = Value("q", 0)
+        self._process = Process(target=_serve, args=(addresses, kind, ports, self._given), daemon=True)
         self._process.start()
         port = ports.get(timeout=10)
         self.seeds = [f"http://{address}:{port}/" for address in addresses]
 
-    def end(self) -> int:
+    @property
+    def given(self) -> int:
+        return self._given.value
+
+    def end(self) -> None:
         self._process.terminate()
-        given = self._counts.get(timeout=60)
         self._process.join()
-        return given
 
 
 def measure(program: Path, seconds: float, flood: str) -> Outcome:
@@ -137,11 +132,14 @@ def measure(program: Path, seconds: float, flood: str) -> Outcome:
             crawl = subprocess.Popen(
                 run, cwd=folder, env={**os.environ, "PYTHONPATH": str(program)}, stdout=errors, stderr=errors
             )
+            while not ordinary.given and crawl.poll() is None:
+                time.sleep(0.01)
             memory = _watch(crawl, seconds)
-        served = ordinary.end()
-        floods = flooding.end() if flooding is not None else 0
+        served, floods = ordinary.given, flooding.given if flooding is not None else 0
         size = sum(file.stat().st_size for file in (folder / "conf").glob("crawl.db*"))
         _end_all(crawl)
+        for server in filter(None, (ordinary, flooding)):
+            server.end()
         names.stdin.close()
         names.wait()
         with contextlib.closing(sqlite3.connect(folder / "conf" / "crawl.db")) as database:

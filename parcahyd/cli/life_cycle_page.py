@@ -71,7 +71,8 @@ def _moves() -> Iterator[str]:
     yield from (
         "",
         "A stored URL keeps its document through every later failure: `failed` and `gone` say how the last visit went. So a",
-        "`known` URL can be confirmed, too: it was stored, then refused, and got a second look.",
+        "`known` URL can be confirmed, too: it was stored, then refused, and got a second look. A stored page is `known` again",
+        "when it is to be read again for links that there was no room for.",
     )
 
 

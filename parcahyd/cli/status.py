@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from parcahyd.cli.options import crawl_options, open_reports, read_configuration
-from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, size, span, utc_time
+from parcahyd.cli.wording import counts, due, left_out_sentence, outcome_words, plain, plural, size, span, utc_time
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
@@ -103,6 +103,8 @@ def status_lines(status: StatusReport, database: str, now: float) -> Iterator[st
     yield from _top_sites(status.top_sites)
     if more := max(0, status.sites_with_pages - len(status.top_sites)):
         yield f"and {plural(more, 'more site')} (--sites lists all)"
+    for left_out in status.left_out:
+        yield f"left out   {plain(left_out_sentence(left_out))}"
     for spared in status.spared:
         yield f"spared     {plain(spared.site)} until {due(spared.until, now)}: {spared.sentence}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, choose, declarations_in, read_offer
-from parcahyd.cli.wording import due, plain, plural, size, span, utc_time, version_line
+from parcahyd.cli.wording import due, left_out_sentence, plain, plural, size, span, utc_time, version_line
 from parcahyd.config.schema import Configuration
 from parcahyd.core.records import RobotsFact, RobotsStatus
 from parcahyd.core.states import Reason
@@ -63,6 +63,8 @@ def url_report_lines(
         return
     yield from _origin(details)
     yield from _history(details)
+    for left_out in filter(None, (details.left_out, details.site_left_out)):
+        yield _line("left out", left_out_sentence(left_out))
     yield _line("next", _next(details, now))
 
 

@@ -7,9 +7,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from parcahyd.storage.reports.records import FetchReport
+    from parcahyd.storage.reports.records import FetchReport, LeftOut
 
-__all__ = ["counts", "due", "one_line", "outcome_words", "plain", "plural", "size", "span", "utc_time", "version_line"]
+__all__ = [
+    "counts",
+    "due",
+    "left_out_sentence",
+    "one_line",
+    "outcome_words",
+    "plain",
+    "plural",
+    "size",
+    "span",
+    "utc_time",
+    "version_line",
+]
 
 _SIZES = ("kB", "MB", "GB", "TB", "PB")
 _SPANS = ((60, "min", 1, "s", 3600.0), (3600, "h", 60, "min", 86400.0), (86400, "d", 3600, "h", float("inf")))
@@ -89,3 +101,9 @@ def version_line(version: FetchReport) -> str:
     brought = f"to {version.redirect}" if version.redirect is not None else plural(version.length or 0, "byte")
     regions = "  only volatile regions changed" if version.only_regions else ""
     return plain(f"{utc_time(version.at)}  {version.status}  {version.address}  {brought}{regions}")
+
+
+def left_out_sentence(left_out: LeftOut) -> str:
+    """How many links of a site or a page are not recorded."""
+    links = f"{plural(left_out.links, 'link')} to its own site and {left_out.external:,} to others"
+    return f"{left_out.subject}: {links}, in {plural(left_out.pages, 'page')}; there was no room for them (docs/traps.md)"

@@ -180,6 +180,27 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
             "ends. 0: no limit."
         ),
     ] = 0.0
+    MaxNewUrls: Annotated[
+        _Limit,
+        _says(
+            "How many new URLs of its own site, and how many of others, one page may bring at a time; the others are counted, "
+            "and the page is read again; 0: no limit."
+        ),
+    ] = 50_000
+    MaxSiteUrls: Annotated[
+        _Limit,
+        _says(
+            "How many URLs of its own a site may bring, besides a hundred for each page that it gave; pages with more are read "
+            "again when there is room; 0: no limit."
+        ),
+    ] = 100_000
+    MaxExternalUrls: Annotated[
+        _Limit,
+        _says(
+            "How many new URLs of other sites a site may bring, besides a hundred for each page that it gave; the others are "
+            "counted; 0: no limit."
+        ),
+    ] = 10_000
     MaxBytes: Annotated[
         _Count, _says("How large a document may be, in bytes after decompression; larger ones are refused.")
     ] = 32 * 1024 * 1024

@@ -93,7 +93,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     received: int
     reasons: dict[str, int]
     waiting: dict[str, int]
-    """What is left to do, by kind: `known` URLs, `failed` ones with a try to come."""
+    """What is left to do, by kind: `known` URLs, `failed` ones with a try to come, links `left out` for want of room."""
     next_due: float | None
     """When the next of them falls due, in seconds since the epoch."""
     notes: tuple[str, ...] = ()

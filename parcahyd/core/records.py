@@ -103,6 +103,8 @@ class DueUrl(_Record, frozen=True):
     """None where the document is not refreshed by fragment."""
     is_suspect: bool = False
     """The last try ended with the process of its Crawl Worker."""
+    has_page: bool = False
+    """A document of it is stored, whatever its state is."""
 
 
 class RobotsStatus(Enum):
@@ -171,6 +173,10 @@ class SiteLease(_Record, frozen=True):
     """How many URLs of the site have a document."""
     guards: bytes = b""
     """What the trap guards learned in earlier visits."""
+    url_room: int = 2**31 - 1
+    """How many new URLs of the site its pages may bring (`rules.traps.site_room`)."""
+    external_room: int = 2**31 - 1
+    """The same for URLs of other sites."""
     is_watched: bool = False
     """A worker's process ended during a visit to this site: the coordinator is told of every request (`messages.Watched`)."""
 
@@ -296,6 +302,10 @@ class PageRecord(_Tagged, frozen=True):
     """The table that the regions were taken from."""
     lastmods: tuple[tuple[str, float], ...] = ()
     """From a sitemap: paths of this site, and when each changed."""
+    left_out: int = 0
+    """How many new links to its own site are not recorded, since there is no room for them."""
+    left_out_external: int = 0
+    """The same for links to other sites."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

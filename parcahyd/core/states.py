@@ -41,6 +41,7 @@ class Event(Enum):
     MISSING = "the server says that there is no such document"
     REFUSAL = "a rule of ours forbids the request"
     SECOND_LOOK = "a rule or its settings changed, it was seen nearer to a seed, or the user asked again"
+    MORE_ROOM = "its site has room for links of it that were left out"
 
 
 class Reason(Enum):
@@ -120,11 +121,12 @@ _ANSWERS = {
 
 # None stands for a URL that is not in the database. It may be answered before a document names it: a table of links named it,
 # or it is a member of an archive. A stored URL keeps its document through every later failure: `failed` and `gone` say how the
-# last visit went. So a known URL may be confirmed as well: it was stored, then refused, and got a second look.
+# last visit went. So a known URL may be confirmed as well: it was stored, then refused, and got a second look. A stored page is
+# known again when it is to be read again for its links.
 MOVES: dict[State | None, dict[Event, State]] = {
     None: {Event.SEEN: State.KNOWN, **_ANSWERS},
     State.KNOWN: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
-    State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED},
+    State.STORED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.MORE_ROOM: State.KNOWN},
     State.FAILED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.REFUSED: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},
     State.GONE: {**_ANSWERS, Event.UNCHANGED: State.STORED, Event.SECOND_LOOK: State.KNOWN},

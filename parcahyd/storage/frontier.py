@@ -17,9 +17,11 @@ from sqlalchemy import ColumnElement, Executable, Select, bindparam, func, liter
 from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.politeness.backoff import grown
+from parcahyd.rules.traps.site_room import site_room
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.documents import VersionsForVisit
 from parcahyd.storage.expressions import MOST, later, numbers, same, time_bound, updating
+from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, sites, urls
@@ -44,6 +46,8 @@ class LeasedSite(NamedTuple):
     port: int
     in_scope: bool
     urls: int
+    urls_from_others: int
+    urls_for_others: int
     pages: int
     addresses: str
     addresses_expire: float
@@ -135,7 +139,10 @@ _ORPHAN = (
 class Leases:
     """Leases sites and releases them; used inside a transaction of the writer."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, robots_rows: RobotsRows) -> None:
+    def __init__(
+        self, writer: Writer, state: RunState, site_rows: SiteRows, robots_rows: RobotsRows, overfull: OverfullPages
+    ) -> None:
+        self._overfull = overfull
         self._writer = writer
         self._state = state
         self._sites = site_rows
@@ -209,6 +216,7 @@ class Leases:
         counts = {site: rows[site].urls for site in picked}
         ready = self._due_urls.of(counts, now, again, visit_pages, meta_keys)
         taken, idle, filled, rested = [], [], [], []
+        work = self._state.work
         for site in picked:
             row = rows[site]
             robots, waits = self._robots(row, now)
@@ -237,6 +245,8 @@ class Leases:
                 site_pages=row.pages,
                 guards=bytes(row.guards or b""),
                 is_watched=site in self._state.watched or any(url.is_suspect for url in due),
+                url_room=site_room(work.MaxSiteUrls, row.urls - row.urls_from_others, row.pages),
+                external_room=site_room(work.MaxExternalUrls, row.urls_for_others, row.pages),
             )
             taken.append({"id": site, "visit": pair.visit})
             filled.append(pair)
@@ -331,10 +341,12 @@ class Leases:
                     "failures": over.failures,
                     "reason": over.reason or None,
                     "more": over.requests,
+                    "at": over.at,
                 }
             )
         self._writer.many(_GIVE_BACK, rows)
         self._pauses.extend(longest.values())
+        self._overfull.read_again({row["id"]: row["at"] for row in rows})
         self._sites.settle([row["id"] for row in rows])
 
     def visited(self) -> list[VisitedSite]:
@@ -485,5 +497,16 @@ def _due(row: Sequence[Any]) -> DueUrl:
     key, path, depth, hops, seed, tries, state, etag, modified, document, reason = row
     if document is None:
         etag = modified = ""
-    is_suspect = reason == _WORKER_DIED
-    return DueUrl(key, path, depth, hops, bool(seed), tries, state, etag, modified, is_suspect=is_suspect)
+    return DueUrl(
+        key,
+        path,
+        depth,
+        hops,
+        bool(seed),
+        tries,
+        state,
+        etag,
+        modified,
+        has_page=document is not None,
+        is_suspect=reason == _WORKER_DIED,
+    )

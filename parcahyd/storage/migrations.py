@@ -64,10 +64,20 @@ def to_version_3(connection: Connection) -> None:
 
 
 def to_version_4(connection: Connection) -> None:
-    """Adds the number of the run that visited a URL last."""
+    """Adds the number of the run that visited a URL last, who brought URLs, and the pages whose links were left out.
+
+    URLs that are known count as brought by their site.
+    """
     _add(connection, "runs", "crawl_run", "BIGINT")
     _add(connection, "sites", "rested_in", "BIGINT DEFAULT 0 NOT NULL")
     _add(connection, "urls", "visited_in", "BIGINT DEFAULT 0 NOT NULL")
+    _add(connection, "sites", "urls_from_others", "BIGINT DEFAULT 0 NOT NULL")
+    _add(connection, "sites", "urls_for_others", "BIGINT DEFAULT 0 NOT NULL")
+    columns = "site_id BIGINT NOT NULL, key BIGINT NOT NULL, left_out INTEGER NOT NULL, left_out_external INTEGER NOT NULL"
+    end = " WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""
+    connection.exec_driver_sql(
+        f"CREATE TABLE overfull ({columns}, reads INTEGER DEFAULT 0 NOT NULL, PRIMARY KEY (site_id, key)){end}"
+    )
 
 
 def _add(connection: Connection, table: str, column: str, description: str) -> None:

@@ -21,6 +21,7 @@ from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, VersionRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
+from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPlanner
 from parcahyd.storage.run_state import RunState
@@ -97,6 +98,8 @@ class _Rows:
         """Of pages that had a version before."""
         self.seeds: list[tuple[int, int, str]] = []
         """Pages that count as seeds from now on."""
+        self.left_out: list[tuple[int, int, int, int]] = []
+        """Site and key of each page, and how many of its links were left out, to its own site and to others."""
         self.fetches: list[dict[str, Any]] = []
         self.trimmed: list[tuple[int, int]] = []
         self.forgotten: list[tuple[int, int]] = []
@@ -122,7 +125,16 @@ class _Rows:
 class PageRows:
     """Writes pages and confirmations; used inside a transaction of the writer."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, seed_rows: SeedRows) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        state: RunState,
+        site_rows: SiteRows,
+        url_rows: UrlRows,
+        seed_rows: SeedRows,
+        overfull: OverfullPages,
+    ) -> None:
+        self._overfull = overfull
         self._writer = writer
         self._state = state
         self._sites = site_rows
@@ -163,6 +175,7 @@ class PageRows:
         self._writer.many(_UPDATE_FIRST, rows.first)
         self._writer.many(_UPDATE_AGAIN, rows.again)
         self._urls.mark_seeds(rows.seeds)
+        self._overfull.note(rows.left_out)
         self._documents.add_fetches(rows.fetches)
         self._add_parts(rows, documents)
         self._writer.many(
@@ -294,6 +307,7 @@ class PageRows:
         else:
             self._check_again(rows, stored, changed=not is_same)
             rows.again.append(stored)
+        rows.left_out.append((site, key, page.left_out, page.left_out_external))
         if page.seed and not (row is not None and row.seed):
             rows.seeds.append((site, key, path))
         if is_new and (row is None or row.state != State.STORED):
@@ -363,9 +377,9 @@ class PageRows:
         for part in parts:
             if part.lastmods:
                 self._lastmods.note(part.site, part.read_at, part.lastmods)
-            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False) for path in part.internal]
+            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False, 0) for path in part.internal]
             if not self._state.is_already_stored(part.visit, part.depth, part.external):
-                outside += [(url, part.depth, 0, False, "") for url in part.external]
+                outside += [(url, part.depth, 0, False, "", part.site) for url in part.external]
         seen_urls += self._urls.seen_of(outside)
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         written.found += self._urls.insert_seen(lookup, seen_urls, now)
@@ -395,23 +409,23 @@ class PageRows:
         for packed in pages:
             page = packed.page
             site, below = page.site, page.depth + 1
-            seen_urls += [(site, key_of(path), path, below, 0, "", False) for path in page.internal]
+            seen_urls += [(site, key_of(path), path, below, 0, "", False, 0) for path in page.internal]
             if not self._state.is_already_stored(page.visit, below, page.external):
-                outside += [(url, below, 0, False, "") for url in page.external]
+                outside += [(url, below, 0, False, "", site) for url in page.external]
             for word, text in page.refused:
                 if text.startswith("/"):
-                    seen_urls.append((site, key_of(text), text, below, 0, word, False))
+                    seen_urls.append((site, key_of(text), text, below, 0, word, False, 0))
                 else:
-                    outside.append((text, below, 0, False, word))
+                    outside.append((text, below, 0, False, word, site))
             # A target on the page's own site was judged by the worker.
             if (target := targets.get(page.redirect)) and not page.refused:
-                outside.append((target, page.depth, page.hops + 1, page.seed, ""))
+                outside.append((target, page.depth, page.hops + 1, page.seed, "", site))
         return seen_urls + self._urls.seen_of(outside)
 
     def _mark_targets(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl]) -> None:
         """Marks known URLs as seeds that a seed redirects to."""
         marked = []
-        for site, key, path, _, _, _, seed in seen_urls:
+        for site, key, path, _, _, _, seed, _ in seen_urls:
             if seed:
                 where, row = lookup.place(site, key, path)
                 if row is not None:

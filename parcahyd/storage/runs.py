@@ -17,7 +17,7 @@ from parcahyd.refresh.schedule import SETTINGS
 from parcahyd.storage.expressions import MOST, ZERO, inserting, updating, word, words
 from parcahyd.storage.revisits import History, rate_of
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, runs, sites, state_after, urls
+from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, overfull, runs, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
@@ -36,6 +36,7 @@ _PAGE = 2000
 _LAST = select(runs.c.settings, runs.c.crawl_run, runs.c.outcome).order_by(runs.c.id.desc()).limit(1)
 _INSERT = inserting(runs, "id", "started_at", "settings", "version", "crawl_run")
 _END = updating(runs, ("id",), "ended_at", "outcome", "counts")
+_LEFT_OUT = select(func.sum(overfull.c.left_out + overfull.c.left_out_external))
 _LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
 _HELD_BACK = select(func.count()).where(urls.c.state == REFUSED, urls.c.reason == word(Reason.SITE_PAGES))
 _NEXT_DUE = select(func.min(sites.c.due_at)).where(sites.c.visit.is_(None))
@@ -164,8 +165,10 @@ class RunRows:
             site, key = rows[-1][:2]
 
     def waiting(self) -> tuple[dict[str, int], float | None]:
-        """Known and failed URLs, counted by state, and when the next site falls due."""
+        """Known and failed URLs, counted by state, links that were left out, and when the next site falls due."""
         left = {State(state).word: number for state, number in self._writer.rows(_LEFT)}
+        if left_out := int(self._writer.value(_LEFT_OUT) or 0):
+            left["left out"] = left_out
         return left, self._writer.value(_NEXT_DUE)
 
     def held_back(self) -> int:

@@ -15,6 +15,7 @@
 | `links` | the table of links of a document |
 | `summaries` | what a summarizer made of a document |
 | `pauses` | until when no request goes to a host or an address |
+| `overfull` | a page with links that were left out, since its site had no room for them |
 | `errands` | a robots.txt that redirects to another site, and is to be fetched there |
 
 Rows refer to each other by id without declared foreign keys: there is one writer, checking every link of every page again in
@@ -65,6 +66,7 @@ __all__ = [
     "learned",
     "links",
     "metadata",
+    "overfull",
     "pauses",
     "runs",
     "schema_version",
@@ -173,6 +175,8 @@ sites = Table(
     Column("visit", BigInteger),
     _words("visit_address"),
     _count("urls"),
+    _count("urls_from_others"),  # of these, the ones that a page of another site brought
+    _count("urls_for_others"),  # URLs of other sites that its pages brought
     _count("pages"),  # URLs that have a document
     _count("bytes"),  # of documents received from it, in all
     _count("requests"),
@@ -345,6 +349,17 @@ pauses = Table(
     Column("not_before", Double, nullable=False),
     _words("reason"),  # where it is more than the usual delay
     Column("failures", Integer, nullable=False, server_default=_ZERO),  # such pauses in a row
+    sqlite_with_rowid=False,
+)
+
+overfull = Table(
+    "overfull",
+    metadata,
+    Column("site_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("left_out", Integer, nullable=False),  # links to its own site
+    Column("left_out_external", Integer, nullable=False),
+    Column("reads", Integer, nullable=False, server_default=_ZERO),  # how often it was read again for these
     sqlite_with_rowid=False,
 )
 

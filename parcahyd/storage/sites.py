@@ -5,6 +5,7 @@ Tested in tests/storage/test_sites.py and tests/storage/test_runs.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -60,6 +61,9 @@ _BY_HOSTS = select(*_ORIGIN).where(sites.c.host.in_(words("hosts")))
 _INSERT = inserting(sites, *(column.name for column in _ORIGIN))
 _FOLLOWING = select(*_ORIGIN).where(sites.c.id > bindparam("after")).order_by(sites.c.id).limit(MOST)
 _COUNT = update(sites).where(*_THIS).values(urls=sites.c.urls + bindparam("more"))
+
+_FROM_OTHERS = update(sites).where(*_THIS).values(urls_from_others=sites.c.urls_from_others + bindparam("more"))
+_FOR_OTHERS = update(sites).where(*_THIS).values(urls_for_others=sites.c.urls_for_others + bindparam("more"))
 
 # --- the scope ----------------------------------------------------------------------------------------------------------
 
@@ -238,6 +242,14 @@ class SiteRows:
         self._writer.many(_COUNT, [{"id": site, "more": more} for site, more in new.items()])
         if self._writer.many(_MAKE_DUE, [{"id": site, "now": now} for site in waiting]):
             self._has_new_work = True
+
+    def count_brought(self, brought: Sequence[tuple[int, int]]) -> None:
+        """Counts new URLs that a page of another site brought: the site of the page (0: no other), and that of the URL."""
+        askers = Counter(asker for asker, _ in brought if asker)
+        if askers:
+            named = Counter(site for asker, site in brought if asker)
+            self._writer.many(_FOR_OTHERS, [{"id": site, "more": more} for site, more in askers.items()])
+            self._writer.many(_FROM_OTHERS, [{"id": site, "more": more} for site, more in named.items()])
 
     def settle(self, ids: Iterable[int]) -> None:
         """Sets due_at and again_at of sites from their URLs, by steps into the indexes."""

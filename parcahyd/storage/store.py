@@ -35,6 +35,7 @@ from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.frontier import Leases
 from parcahyd.storage.migrations import migrate
+from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.pages import PageRows
 from parcahyd.storage.robots import RobotsRows
@@ -67,10 +68,11 @@ class Store:
         self._sites = SiteRows(self._writer, self._state)
         self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
-        self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds)
+        self._overfull = OverfullPages(self._writer, self._state)
+        self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds, self._overfull)
         self._bad = BadUrlRows(self._writer, self._state, self._sites, self._urls)
         self._robots = RobotsRows(self._writer, self._state, self._sites)
-        self._leases = Leases(self._writer, self._state, self._sites, self._robots)
+        self._leases = Leases(self._writer, self._state, self._sites, self._robots, self._overfull)
         self._runs = RunRows(self._writer, self._state, self._sites)
 
     @classmethod
@@ -114,6 +116,7 @@ class Store:
             self._leases.recover(self._leases.visited(), now, {})
             self._runs.count_pages(now)
             self._runs.apply(changed, now)
+            self._sites.settle(self._overfull.read_all_again(now))
             return RunStart(number, self._leases.pauses_in_force(now), self._urls.is_empty())
 
     def end_run(self, outcome: str, counts: dict[str, int], now: float) -> None:
@@ -230,7 +233,8 @@ class Store:
     def _see_extern(self, records: Sequence[ExternRecord], written: Written, now: float) -> None:
         self._sites.take_new_work()  # Sites that became due before this batch were reported before.
         with self._writer.transaction():
-            seen = [(url, record.depth, 0, False, "") for record in records for url in record.urls]
+            asker = self._state.visits
+            seen = [(url, record.depth, 0, False, "", asker[record.visit]) for record in records for url in record.urls]
             seen_urls = self._urls.seen_of(seen)
             lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
             written.found = self._urls.insert_seen(lookup, seen_urls, now)

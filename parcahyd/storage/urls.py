@@ -28,12 +28,13 @@ from parcahyd.storage.writer import Writer
 
 __all__ = ["BadUrlRows", "FoundUrl", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
 
-SeenUrl = tuple[int, int, str, int, int, str, bool]
+SeenUrl = tuple[int, int, str, int, int, str, bool, int]
 """A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
-is not), whether it counts as a seed."""
+is not), whether it counts as a seed, and the site whose page brought it (0: its own, or the user)."""
 
-FoundUrl = tuple[str, int, int, bool, str]
-"""An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty)."""
+FoundUrl = tuple[str, int, int, bool, str, int]
+"""An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty),
+and the site whose page brought it."""
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN = int(State.KNOWN)
@@ -147,11 +148,11 @@ class UrlRows:
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
         seen_urls: list[SeenUrl] = []
-        for (url, depth, hops, seed, word), part in zip(found_urls, parts, strict=True):
+        for (url, depth, hops, seed, word, asker), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             is_seed = seed and inside
             why = "" if is_seed else word or refusal(url, inside)
-            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed))
+            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker))
         return seen_urls
 
     def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
@@ -166,10 +167,11 @@ class UrlRows:
         seeds: list[tuple[int, int, str]] = []
         nearer: list[dict[str, Any]] = []
         again: list[dict[str, Any]] = []
+        brought: list[tuple[int, int]] = []
         order = self.order
         rows, taken = lookup.rows, lookup.taken
         max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
-        for site, key, path, depth, hops, refusal, seed in seen_urls:
+        for site, key, path, depth, hops, refusal, seed, asker in seen_urls:
             place = (site, key)
             if place in taken or place in rows:
                 key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key after conflicts)
@@ -203,6 +205,7 @@ class UrlRows:
                 refused.append(new)
             if seed:
                 seeds.append((site, key, path))
+            brought.append((asker, site))
         self._writer.many(_INSERT_KNOWN, known)
         self._writer.many(_INSERT_REFUSED, refused)
         self.mark_seeds(seeds)
@@ -210,6 +213,7 @@ class UrlRows:
         self._writer.many(_SEEN_AGAIN, again)
         waiting = {row["site_id"] for row in (*known, *nearer)}
         self._sites.count_new(Counter(row["site_id"] for row in (*known, *refused)), waiting, now)
+        self._sites.count_brought(brought)
         return len(known) + len(refused)
 
     def _too_far(self, depth: int, hops: int) -> str | None:
@@ -278,7 +282,7 @@ class SeedRows:
 
         seen_urls: list[SeenUrl] = []
         for scheme, host, port, path in given.values():
-            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True))
+            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True, 0))
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         marked: list[dict[str, Any]] = []
         again: list[dict[str, Any]] = []

@@ -22,11 +22,11 @@ _SCAN = re.compile(rf"SCAN ({'|'.join(metadata.tables)})\b(?! USING (COVERING )?
 _SORTS_A_FEW = {"documents._HISTORY", "robots._OF_SITES", "runs._LEFT"}
 """The history of the URLs of a batch, the redirected robots.txt files of a few sites, and two states."""
 
-_ONCE = {"runs._LAST", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "sites._ALL"}
-"""Once in a run, or after a failure: one row, or tables that hold seeds and pauses."""
+_ONCE = {"runs._LAST", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "sites._ALL", "overfull._SITES"}
+"""Once in a run, or after a failure: one row, or tables that hold seeds, pauses and overfull pages."""
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}
-_AT_THE_END = {"runs._LEFT"}
+_AT_THE_END = {"runs._LEFT", "runs._LEFT_OUT"}
 _PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "frontier._OF_SITE"}
 """Never run as they are: others are made of them."""
 

@@ -5,7 +5,8 @@ directory leads to the same URL, unless its reference is empty or begins with a 
 forgotten is only resolved once more.
 
 New paths of this site are judged. Those that are refused are returned with their reason, a bounded number per page: a page with
-a hundred thousand links into a trap must not fill the database.
+a hundred thousand links into a trap must not fill the database. New links beyond the visit's `LinkBudget` are counted and left
+out. They stay new, so that they are found when the page is read again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import NamedTuple
 
 from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
+from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.rules.html.links import PageLinks
+from parcahyd.rules.traps.site_room import NO_LIMIT
 from parcahyd.rules.urls.canonical_url import Joiner, Prefixes, key_of, shortened
 from parcahyd.rules.urls.parameters import Canon, joining
 
@@ -42,6 +45,10 @@ class NewLinks(NamedTuple):
     """URLs of other sites."""
     refused: list[tuple[str, str]]
     """The word of the reason, and a path of this site or a URL of another site."""
+    left_out: int = 0
+    """How many paths of this site there was no room for."""
+    left_out_external: int = 0
+    """How many URLs of other sites."""
 
 
 def _refuse_none(_path: str) -> None:
@@ -52,8 +59,8 @@ class NewLinkFinder:
     """Finds the new links of one visit's documents. `judge` says why a new path of this site is refused, or None."""
 
     __slots__ = (
-        *("_canon", "_directories", "_judge", "_known", "_max_length", "_origin", "_prefix", "_remembered", "_room"),
-        *("_targets", "early_keys"),
+        *("_budget", "_canon", "_directories", "_judge", "_known", "_left_out", "_left_out_external", "_max_length"),
+        *("_most_external", "_most_internal", "_origin", "_prefix", "_remembered", "_room", "_targets", "early_keys"),
     )
 
     def __init__(
@@ -64,7 +71,11 @@ class NewLinkFinder:
         max_url_length: int,
         judge: Callable[[str], Reason | None] = _refuse_none,
         canon: Canon | None = None,
+        budget: LinkBudget | None = None,
     ) -> None:
+        self._budget = budget
+        self._most_internal = self._most_external = NO_LIMIT
+        self._left_out = self._left_out_external = 0
         self._origin = len(origin)
         self._prefix = origin + "/"
         self._known = known
@@ -78,7 +89,19 @@ class NewLinkFinder:
         self.early_keys: Set[int] = frozenset()
         """Keys of paths that were judged already, when a table of links named them."""
 
-    def find(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+    def find(self, url: str, links: PageLinks, embedded: bool, is_new_page: bool = True) -> NewLinks:
+        """The new links of a document; `is_new_page`: its URL had none before."""
+        if self._budget is None:
+            return self._find(url, links, embedded)
+        self._left_out = self._left_out_external = 0
+        self._most_internal, self._most_external = self._budget.open_page(is_new_page)
+        new = self._find(url, links, embedded)
+        self._budget.spend(len(new.internal), len(new.external))
+        if not self._left_out and not self._left_out_external:
+            return new
+        return new._replace(left_out=self._left_out, left_out_external=self._left_out_external)
+
+    def _find(self, url: str, links: PageLinks, embedded: bool) -> NewLinks:
         base = Joiner(url).join(links.base) or url if links.base else url
         seen, prefixes, join = self._directory(base)
         targets, found_by = self._targets, links.found
@@ -118,15 +141,19 @@ class NewLinkFinder:
         elif target.startswith(self._prefix):
             path = target[self._origin :]
             key = key_of(path)
-            if self._known.add(key):
+            if len(new.internal) >= self._most_internal:
+                self._left_out += key not in self._known
+            elif self._known.add(key):
                 reason = self._judge(path) if key not in self.early_keys else None
                 if reason is None:
                     new.internal.append((key, path))
                 else:
                     self._known.take_back(key)
                     new.refused.append((reason.word, path))
-        else:
+        elif len(new.external) < self._most_external:
             new.external.append(target)
+        else:
+            self._left_out_external += 1
 
     def _refuse_long(self, target: str, new: NewLinks) -> None:
         short = shortened(target)

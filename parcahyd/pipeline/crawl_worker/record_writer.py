@@ -24,6 +24,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
+from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.politeness.backoff import Failure
@@ -40,7 +41,13 @@ _LINKS_OF_A_RECORD = 500
 class RecordWriter:
     """Gives the records of one visit to `emit`."""
 
-    def __init__(self, assignment: Assignment, work: WorkConf, emit: Callable[[BufferRecord], None]) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        work: WorkConf,
+        emit: Callable[[BufferRecord], None],
+        budget: LinkBudget | None = None,
+    ) -> None:
         self.address_blanked = False
         """The address did not answer: it must not be kept when the visit is over."""
         self._visit = assignment.lease.visit
@@ -50,16 +57,19 @@ class RecordWriter:
         # Links that cannot add a site to the crawl need not be sent before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
         self._emit = emit
+        self._budget = budget or LinkBudget(assignment.lease, work)
 
     def page(self, document: ReadDocument, new: NewLinks, links: bytes) -> None:
         """A document with the links first seen in it; `links` are all links of the document, where they are kept.
 
         Of a page whose directives forbid to store it, only the links are recorded. A document that was made of its table keeps
-        the headers of the stored version.
+        the headers of the stored version. A page with links that were left out has no validators and no table: the whole page
+        is needed when it is read again.
         """
         item, result, parts = document.item, document.result, document.parts
         reason = reason_not_to_keep(document.directives) if document.directives else None
         is_kept = reason is None
+        is_whole = is_kept and not (new.left_out or new.left_out_external)
         internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
         lastmods = document.lastmods
         most = max(len(internal), len(external), len(lastmods))
@@ -84,8 +94,8 @@ class RecordWriter:
                 status=result.status,
                 address=self._address,
                 headers=_header_block(result) if parts.before is None else parts.headers,
-                etag=validator(result.header("etag")) if is_kept else "",
-                modified=validator(result.header("last-modified")) if is_kept else "",
+                etag=validator(result.header("etag")) if is_whole else "",
+                modified=validator(result.header("last-modified")) if is_whole else "",
                 media_type=document.media_type,
                 charset=document.charset,
                 body=result.body if is_kept else b"",
@@ -98,8 +108,10 @@ class RecordWriter:
                 summary=document.summary,
                 refused=tuple(new.refused),
                 regions=parts.regions if is_kept else (),
-                table=parts.table if is_kept else None,
+                table=parts.table if is_whole else None,
                 lastmods=lastmods,
+                left_out=new.left_out,
+                left_out_external=new.left_out_external,
             )
         )
 
@@ -221,8 +233,9 @@ class RecordWriter:
         self._emit(SiteRecord(self._visit, self._site, augmentation=augmentation))
 
     def extern(self, depth: int, urls: tuple[str, ...]) -> None:
-        """Links to other sites that a table of links names."""
-        self._emit(ExternRecord(self._visit, depth, urls))
+        """Links to other sites that a table of links names, as far as there is room for them."""
+        if urls := self._budget.take_external(urls):
+            self._emit(ExternRecord(self._visit, depth, urls))
 
     def robots_redirect(self, redirect: RobotsRedirect, fact: RobotsFact, next_redirect: str) -> None:
         """The outcome of a robots.txt that the robots.txt of another site redirects to; it may redirect again."""

@@ -102,4 +102,4 @@ class UrlFilter:
 
 def _is_new(url: DueUrl) -> bool:
     """Whether the site has no page of this URL yet."""
-    return url.state != State.STORED and not (url.etag or url.modified)
+    return url.state != State.STORED and not url.has_page

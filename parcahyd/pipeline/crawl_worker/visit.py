@@ -19,6 +19,7 @@ from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSi
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap
 from parcahyd.pipeline.crawl_worker.known_urls import SITEMAP_LEVELS, KnownUrls, Room, SitemapPaths
+from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
 from parcahyd.pipeline.crawl_worker.next_request import NextRequest
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, redirect_target
@@ -89,14 +90,17 @@ class Visit:
         self._in_thread = in_thread
         self._is_busy = is_busy
         self._sitemaps = SitemapPaths(self.origin)
-        self._writer = RecordWriter(assignment, work, emit)
+        budget = LinkBudget(lease, work)
+        self._writer = RecordWriter(assignment, work, emit, budget)
         self._known = KnownUrls(lease.known, lease.has_all_keys, room)
         for url in lease.urls:
             self._known.add(url.key)
         self._url_filter = UrlFilter(lease, work, room.facts, now)
         self._canon = Canon.of(work)
         self._accepted = AcceptedTypes(work.MediaTypes)
-        self._new_links = NewLinkFinder(self.origin, self._known, room, work.MaxUrlLength, self._url_filter.judge, self._canon)
+        self._new_links = NewLinkFinder(
+            self.origin, self._known, room, work.MaxUrlLength, self._url_filter.judge, self._canon, budget
+        )
         self._is_stopped = False
         self._robots = SiteRobots(lease, work, settings, self.pace, self._writer)
         self._augmented: Site = PlainSite(self._augment)
@@ -336,7 +340,7 @@ class Visit:
         if links is not None and is_followed and not (document.directives and document.directives & Directive.NOFOLLOW):
             before = document.parts.before
             found = links if before is None else self._documents.newer_links(document, links, before)
-            new = self._new_links.find(url, found, self._work.Embedded)
+            new = self._new_links.find(url, found, self._work.Embedded, not item.has_page)
             self._enqueue(new.internal, item.depth + 1)
         if document.sitemaps and is_followed:
             self._sitemaps.note(Joiner(url).join(location) for location in document.sitemaps)

@@ -19,6 +19,7 @@ from parcahyd.core.records import origin
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.url_patterns import UrlPatterns
 from parcahyd.storage.reports.freshness import read_freshness
+from parcahyd.storage.reports.left_out import left_out_by_site
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
     Finding,
@@ -212,6 +213,7 @@ def _status(connection: Connection, now: float, top: int | None) -> StatusReport
         due_later=later,
         next_due=connection.scalar(select(func.min(sites.c.due_at)).where(free)),
         next_again=connection.scalar(select(func.min(sites.c.again_at)).where(free)),
+        left_out=left_out_by_site(connection, top),
     )
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "FetchReport",
     "Finding",
     "FreshnessReport",
+    "LeftOut",
     "ReasonCount",
     "RunReport",
     "SimilarGroup",
@@ -79,6 +80,19 @@ class ReasonCount(_Report, frozen=True, kw_only=True):
     urls: int
 
 
+class LeftOut(_Report, frozen=True, kw_only=True):
+    """Links that are not recorded, since their site had no room for them."""
+
+    subject: str
+    """A site or a page."""
+    pages: int
+    """In how many pages they are."""
+    links: int
+    """To the site itself; the pages are read again when there is room."""
+    external: int
+    """To other sites."""
+
+
 class StatusReport(_Report, frozen=True, kw_only=True):
     """The whole crawl at one time."""
 
@@ -111,6 +125,8 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """When the next stored, refused or gone URL is to be visited again."""
     sites_with_pages: int = 0
     """Sites that `top_sites` would have, were it not bounded."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Sites with links that are not recorded, most links first; at most as many as were asked for."""
 
 
 class FreshnessReport(_Report, frozen=True, kw_only=True):
@@ -263,6 +279,10 @@ class UrlDetails(_Report, frozen=True, kw_only=True):
     """Other hosts at the same addresses, at most five."""
     pauses: tuple[SparedSite, ...] = ()
     """Until when no request goes to its host and its addresses, and why; including those that are over."""
+    left_out: LeftOut | None = None
+    """Links of this page that are not recorded."""
+    site_left_out: LeftOut | None = None
+    """The same of all pages of the site."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of, recorded, split
 from parcahyd.storage.packing import PackedRegion, UnpackingFailure, compressor, parts_of, stored_whole, unpack, whole_of
+from parcahyd.storage.reports.left_out import left_out_of_page, left_out_of_site
 from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, StoredDocument, UrlDetails
 from parcahyd.storage.reports.similar import near_to
 from parcahyd.storage.revisits import History, rate_of
@@ -147,6 +148,8 @@ def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
         lastmod=row.lastmod,
         lastmod_read=row.lastmod_read,
         lastmod_trust=site.lastmod_trust,
+        left_out=left_out_of_page(connection, row.site_id, row.key, text),
+        site_left_out=left_out_of_site(connection, row.site_id, origin(site.scheme, site.host, site.port)),
     )
 
 

@@ -19,8 +19,8 @@ def reader(max_url_length: int = 200, room: Room | None = None) -> NewLinkFinder
 
 
 def read(one: NewLinkFinder, path: str, html: str, embedded: bool = False) -> tuple[list[str], list[str]]:
-    internal, external, _ = one.find(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
-    return [found for _, found in internal], external
+    new = one.find(ORIGIN + path, read_links(html.encode(), "utf-8"), embedded)
+    return [found for _, found in new.internal], new.external
 
 
 def test_the_same_href_in_another_directory_is_another_url() -> None:

@@ -258,10 +258,10 @@ def test_a_document_that_this_program_fails_on_after_a_thread_read_it_is_recorde
 ) -> None:
     read = NewLinkFinder.find
 
-    def fail(reader: NewLinkFinder, url: str, links: PageLinks, embedded: bool) -> NewLinks:
+    def fail(reader: NewLinkFinder, url: str, links: PageLinks, embedded: bool, is_new_page: bool) -> NewLinks:
         if url.endswith(".rss"):
             raise RecursionError("too deep")
-        return read(reader, url, links, embedded)
+        return read(reader, url, links, embedded, is_new_page)
 
     monkeypatch.setattr(NewLinkFinder, "find", fail)
     feed = b"<rss><channel><item><link>/x</link></item></channel></rss>" + b" " * 100_000
