@@ -36,6 +36,10 @@ __all__ = ["CrawlWorker"]
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_WAIT = 60.0
 """Seconds: a visit that would have to wait longer for its host or address ends."""
+_LONG_READING = 0.05
+"""Seconds: a document that takes longer to read keeps the other visits of the worker waiting."""
+_SHARES = 10
+"""A visit with such documents uses one part in so many of the worker's time, while there are others."""
 _NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
@@ -279,7 +283,9 @@ class CrawlWorker:
             pace.answered(request.seconds)
         planned = visit.next_request
         ready = planned.ready
+        began = self._clock.monotonic()
         self._handle(visit, request, result, is_foreign, now)
+        self._share_time(visit, began)
         if pace.delay != delay:
             self._change_pace(visit, request, delay)
         self._keep_rate(visit, request, result)
@@ -304,6 +310,12 @@ class CrawlWorker:
             self._report_plugin_error(visit.handle_error(request, error, now))
         if watch is not None:
             watch.handled(request)
+
+    def _share_time(self, visit: Visit, began: float) -> None:
+        """Let the host of a visit wait whose document took long to read, since `began`: others are waiting, too."""
+        took = self._clock.monotonic() - began
+        if took > _LONG_READING and len(self._visits) > 1:
+            self._scheduler.hold(visit, began + min(_SHARES * took, _LONGEST_WAIT), 0.0)
 
     def _change_pace(self, visit: Visit, request: PlannedRequest, before: float) -> None:
         delay = visit.pace.delay
@@ -332,7 +344,7 @@ class CrawlWorker:
             visit.in_threads -= 1
             if watch is not None:
                 watch.from_thread(request)
-            now = self._clock.now()
+            now, began = self._clock.now(), self._clock.monotonic()
             ready = visit.next_request.ready
             try:
                 sentence = then(result, error, now)
@@ -342,6 +354,7 @@ class CrawlWorker:
                 watch.handled(request)
             if sentence:
                 self._report_plugin_error(sentence)
+            self._share_time(visit, began)
             if ready is not None and visit.next_request.ready is None:
                 self._scheduler.withdraw(visit)  # As after an answer: the document ended the visit.
             self._enqueue_or_close(visit, now)

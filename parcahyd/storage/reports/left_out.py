@@ -20,7 +20,7 @@ _COUNTS = (
 )
 
 
-def left_out_by_site(connection: Connection, top: int) -> tuple[LeftOut, ...]:
+def left_out_by_site(connection: Connection, top: int | None) -> tuple[LeftOut, ...]:
     """The sites with most links that were left out."""
     statement = select(sites.c.scheme, sites.c.host, sites.c.port, *_COUNTS).join(overfull, overfull.c.site_id == sites.c.id)
     by_site = statement.group_by(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port)

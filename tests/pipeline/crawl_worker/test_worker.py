@@ -291,6 +291,36 @@ def test_documents_read_in_a_thread_may_end_a_visit_that_is_queued(monkeypatch: 
     assert world.worker.open_visits == 0
 
 
+@pytest.mark.parametrize("has_neighbour", [True, False])
+def test_a_visit_whose_documents_take_long_to_read_leaves_the_worker_s_time_to_others(
+    monkeypatch: pytest.MonkeyPatch, has_neighbour: bool
+) -> None:
+    """It gets a tenth of it. A visit that is alone keeps its pace."""
+    other = "http://other.example"
+    pages: dict[str, Answer] = {"/": page("a", "b"), "/a": page(), "/b": page()}
+    pages |= {f"{other}/{number}": page(f"{number + 1}") for number in range(100)}
+    world = World(pages, WorkConf(HostDelay=1.0, DelayFactor=0.0))
+    read = NewLinkFinder.find
+
+    def find(reader: NewLinkFinder, url: str, links: PageLinks, embedded: bool, is_new_page: bool) -> NewLinks:
+        world.time += 0.0 if url.startswith(other) else 3.0
+        return read(reader, url, links, embedded, is_new_page)
+
+    monkeypatch.setattr(NewLinkFinder, "find", find)
+    if has_neighbour:
+        lease = SiteLease(8, 4, "http", "other.example", 80, (DueUrl(key_of("/0"), "/0"),))
+        world.worker.accept([Assignment(lease, "192.0.2.9", ("192.0.2.9",), 5000.0, 1000)])
+    world.visit("/")
+    starts = [at for at, url in world.asked if not url.startswith(other) and not url.endswith("robots.txt")]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
+    assert len(gaps) == 2
+    if has_neighbour:
+        assert min(gaps) >= 30.0
+        assert sum(url.startswith(other) for at, url in world.asked if starts[0] < at < starts[2]) >= 30
+    else:
+        assert max(gaps) < 5.0
+
+
 def test_a_scheme_without_a_downloader_is_refused_without_a_request() -> None:
     world = World({})
     world.visit("/", scheme="gopher", port=70)
