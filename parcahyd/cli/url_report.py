@@ -244,6 +244,7 @@ REMEDIES = {
     Reason.TIMEOUT: "If the server is slow, raise Work.TimeoutConnect, Work.TimeoutIdle or Work.TimeoutTotal.",
     Reason.PLUGIN: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
     Reason.PEER: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
+    Reason.NOFOLLOW: "To follow such links, leave nofollow out of Work.Directives.",
     Reason.SCOPE: "Give it as a seed (parcahyd run URL), or widen the scope: --set Work.Scope=domain, or any.",
     Reason.DEPTH: "Raise Work.MaxDepth, or give it as a seed (parcahyd run URL).",
     Reason.ADDRESS: "If that network is yours to crawl, allow it: --set 'Map.AllowAddresses=[\"{network}\"]'",

@@ -244,7 +244,9 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = f"parcahyd/{__version__}"
     Directives: Annotated[
         tuple[Literal["noindex", "nofollow", "noarchive"], ...],
-        _says("Which directives of pages (meta robots, X-Robots-Tag) are obeyed; docs/documents.md says how."),
+        _says(
+            "Which directives of pages (meta robots, X-Robots-Tag) and of links (rel) are obeyed; docs/documents.md says how."
+        ),
     ] = ("noindex", "nofollow", "noarchive")
     Sitemaps: Annotated[bool, _says("Read the sitemaps that robots.txt names, before the pages.")] = True
     Eager: Annotated[

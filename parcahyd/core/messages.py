@@ -334,6 +334,8 @@ class Written(msgspec.Struct):
     """Pages that did not change, by their bytes or by the server's answer."""
     redirects: int = 0
     """Those of `stored` and `unchanged` that are redirects."""
+    not_kept: dict[str, int] = {}
+    """Pages of which nothing is kept because they ask for that, by the word of the reason: noindex or noarchive."""
     received: int = 0
     """Bytes of documents, decoded."""
     found: int = 0

@@ -40,7 +40,7 @@ class Event(Enum):
     LAST_FAILURE = "a request failed and was the last try"
     MISSING = "the server says that there is no such document"
     REFUSAL = "a rule of ours forbids the request"
-    SECOND_LOOK = "a rule or its settings changed, it was seen nearer to a seed, or the user asked again"
+    SECOND_LOOK = "a rule or its settings changed, it was seen nearer to a seed or without nofollow, or the user asked again"
     MORE_ROOM = "its site has room for links of it that were left out"
 
 
@@ -80,6 +80,7 @@ class Reason(Enum):
     OUT_OF_TRIES = ("out-of-tries", "Every try failed; the last failure is in the history.")
 
     ROBOTS = ("robots", "robots.txt forbids this URL.")
+    NOFOLLOW = ("nofollow", "The links to it that were seen ask robots not to follow them.")
     SCOPE = ("scope", "The URL lies outside the crawl's scope.")
     DEPTH = ("depth", "The URL is more links away from a seed than MaxDepth allows.")
     ADDRESS = ("address", "The host's address is not public and not in AllowAddresses.")
@@ -163,6 +164,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
     State.REFUSED: frozenset(
         {
             Reason.ROBOTS,
+            Reason.NOFOLLOW,
             Reason.SCOPE,
             Reason.DEPTH,
             Reason.ADDRESS,
@@ -191,6 +193,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
 # them: it is not stored as a whole, and is found again with the page that links to it.
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),
+    Reason.NOFOLLOW: ("Work.Directives",),
     Reason.SCOPE: ("Work.Scope", "Work.Domains"),
     Reason.DEPTH: ("Work.MaxDepth",),
     Reason.ADDRESS: ("Map.AllowAddresses",),

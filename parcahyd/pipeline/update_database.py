@@ -93,6 +93,7 @@ class CommittedCounts:
         self.stored += written.stored
         self.unchanged += written.unchanged
         self.redirects += written.redirects
+        self.reasons.update(written.not_kept)
         self.received += written.received
 
 

@@ -397,7 +397,8 @@ class Leases:
 _FEW = 200
 """Sites with at most this many URLs are read completely, many in one query: most sites are small."""
 
-_STATE, _VISITED_IN = 6, -3
+_STATE, _REASON, _VISITED_IN = 6, 10, -3
+_NOFOLLOW = Reason.NOFOLLOW.word
 _in_order = itemgetter(-2, -1, 0)
 _by_time = itemgetter(-1, 0)
 
@@ -423,7 +424,12 @@ _KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls
 _FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
 # Strictly less: a URL that a run has checked is due at that time or later, as long as the clock is not set back.
 _AGAIN_OF = tuple(_rest(state, (urls.c.due_at < bindparam("before")) & _EARLIER_RUN) for state in (STORED, REFUSED, GONE))
-_KEYS_OF = select(urls.c.key).where(*same(urls, "site_id")).order_by(urls.c.key)
+# What only links with nofollow lead to counts as not known: another link may lead there.
+_KEYS_OF = (
+    select(urls.c.key)
+    .where(*same(urls, "site_id"), urls.c.reason.is_distinct_from(literal_column(f"'{_NOFOLLOW}'")))
+    .order_by(urls.c.key)
+)
 
 
 class DueUrls:
@@ -457,7 +463,8 @@ class DueUrls:
         rows: dict[int, list[Any]] = {site: [] for site in ids}
         if ids:
             for site, *row in self._writer.rows(_ALL_OF, ids=self._writer.lists.bind(list(ids))):
-                rows[site].append(row)
+                if row[_REASON] != _NOFOLLOW:
+                    rows[site].append(row)
         return {
             site: (
                 tuple(_due(row[:-3]) for row in _chosen(its_rows, now, again)[:most]),

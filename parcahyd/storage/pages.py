@@ -6,11 +6,12 @@ so often a page has no row yet. It is then inserted as stored, without having be
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, insert, null, update
+from sqlalchemy import bindparam, func, insert, literal_column, null, update
 
 from parcahyd.core.messages import Written
 from parcahyd.core.records import LinksRecord, TableFact, UnchangedRecord
@@ -78,6 +79,11 @@ _CONFIRM = (
             "checks": urls.c.checks + ONE,
         }
     )
+)
+_LINKED_FROM = (
+    update(urls)
+    .where(*same(urls, *_PLACE), urls.c.reason == literal_column(f"'{Reason.NOFOLLOW.word}'"), urls.c.detail.is_(None))
+    .values(bound("detail"))
 )
 _COUNT = (
     update(sites)
@@ -189,10 +195,23 @@ class PageRows:
         self._documents.trim(rows.forgotten, 0)
         self._mark_targets(lookup, seen_urls)
         written.stored += len(rows.fetches)
-        written.unchanged += len(pages) - len(rows.fetches)
+        not_kept = Counter(packed.page.reason for packed in pages if packed.page.reason)
+        written.unchanged += len(pages) - len(rows.fetches) - not_kept.total()
         written.redirects += sum([packed.page.redirect != "" for packed in pages])
+        for word, count in not_kept.items():
+            written.not_kept[word] = written.not_kept.get(word, 0) + count
         written.received += sum(packed.version[1] for packed in pages)
         written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
+        self._writer.many(_LINKED_FROM, self._not_followed(pages))
+
+    def _not_followed(self, pages: Sequence[PackedPage]) -> list[dict[str, Any]]:
+        """The links of pages to their own sites that ask not to be followed, each with the page that it is on."""
+        return [
+            {"site_id": page.site, "key": self._urls.key_of(path), "path": path, "detail": plain(f"linked from {page.path}")}
+            for page in (packed.page for packed in pages if packed.page.refused)
+            for word, path in page.refused
+            if word == Reason.NOFOLLOW.word and path.startswith("/")
+        ]
 
     def _compare(self, rows: _Rows, pages: Sequence[PackedPage], again: Mapping[int, PackedPage]) -> Sequence[PackedPage]:
         """Reads the versions that pages had before, by their fetches, and notes which pages have not changed.

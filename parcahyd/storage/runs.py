@@ -106,6 +106,8 @@ class RunRows:
         readmitted = [
             reason.word for reason, keys in SETTINGS_OF.items() if reason is not Reason.SCOPE and changed.intersection(keys)
         ]
+        if Reason.NOFOLLOW.word in self._state.work.Directives and Reason.NOFOLLOW.word in readmitted:
+            readmitted.remove(Reason.NOFOLLOW.word)  # Another directive changed. No visit could judge these links again.
         revisit = bool(SETTINGS & changed)
         if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
             self._rescope(now)

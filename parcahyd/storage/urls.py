@@ -36,10 +36,16 @@ FoundUrl = tuple[str, int, int, bool, str, int]
 """An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty),
 and the site whose page brought it."""
 
+
+def _asks_nofollow(seen: SeenUrl) -> bool:
+    return seen[5] == _NOFOLLOW
+
+
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN = int(State.KNOWN)
 _depth = itemgetter(3)
-_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word})
+_NOFOLLOW = Reason.NOFOLLOW.word
+_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word, _NOFOLLOW})
 
 
 class UrlRow(NamedTuple):
@@ -84,6 +90,7 @@ _NEARER = (
     .values(
         state=state_after(Event.SECOND_LOOK, State.KNOWN, State.REFUSED),
         reason=null(),
+        detail=null(),
         depth=bindparam("depth"),
         hops=bindparam("hops"),
         priority=bindparam("priority"),
@@ -151,17 +158,18 @@ class UrlRows:
         for (url, depth, hops, seed, word, asker), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             is_seed = seed and inside
-            why = "" if is_seed else word or refusal(url, inside)
+            # A link that may not be followed and leaves the crawl's scope is refused for its scope: that is the firmer reason.
+            why = "" if is_seed else (refusal(url, inside) or word if word == _NOFOLLOW else word or refusal(url, inside))
             seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker))
         return seen_urls
 
     def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
         """Inserts URLs that were never seen before, as known or refused; returns how many.
 
-        A known URL, and one that was refused for its depth or redirects, takes the smaller depth if this one is smaller.
+        A known URL, and one that was refused for its depth or redirects, takes the smaller depth if this one is smaller. One
+        that was refused because links asked not to be followed is known now, if this one does not.
         """
-        if self._state.work.MaxDepth is not None:
-            seen_urls = sorted(seen_urls, key=_depth)
+        seen_urls = self._in_order(seen_urls)
         known: list[dict[str, Any]] = []
         refused: list[dict[str, Any]] = []
         seeds: list[tuple[int, int, str]] = []
@@ -215,6 +223,12 @@ class UrlRows:
         self._sites.count_new(Counter(row["site_id"] for row in (*known, *refused)), waiting, now)
         self._sites.count_brought(brought)
         return len(known) + len(refused)
+
+    def _in_order(self, seen_urls: Sequence[SeenUrl]) -> Sequence[SeenUrl]:
+        """Of two links to one URL the first counts: the one that may be followed, and where depth matters the nearer one."""
+        if self._state.work.MaxDepth is not None:
+            seen_urls = sorted(seen_urls, key=_depth)
+        return sorted(seen_urls, key=_asks_nofollow) if any(map(_asks_nofollow, seen_urls)) else seen_urls
 
     def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:

@@ -40,7 +40,16 @@ def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) ->
     assert states["/noarchive"] == ("stored", "noarchive")
     assert states["/none"] == ("stored", "noindex")
     assert states["/nofollow"] == ("stored", "")
-    assert {path for path in states if path.startswith("/from")} == {"/from1", "/from4", "/from5", "/from7"}
+    stored = {path for path, state in states.items() if path.startswith("/from") and state == ("stored", "")}
+    assert stored == {"/from1", "/from4", "/from5", "/from7"}
+    # What only nofollow leads to is listed with its reason and with the page that links to it.
+    assert {path for path, state in states.items() if state == ("refused", "nofollow")} == {"/from2", "/from3", "/from6"}
+    explained = running.explain(listener.url("/from6"))
+    assert "refused: nofollow" in explained
+    assert "linked from /rel" in explained
+    # A page with noindex is not counted as unchanged.
+    counts = running.status()["last_run"]["counts"]
+    assert counts.get("unchanged", 0) == 0
     shown = running.command("show", "--conf", str(running.conf), listener.url("/noindex"))
     assert shown.code == 2
     assert "its page asks for that (noindex)" in shown.err
@@ -53,7 +62,7 @@ def test_what_pages_ask_of_robots(server: SiteServer, crawl_on: CrawlFactory) ->
     running.verify()
     running.run(sets={"Work.RevisitAfter": 0, "Work.Directives": []})
     assert listener.url("/others") in running.stored()
-    assert listener.url("/from3") in running.states()
+    assert {listener.url(f"/from{number}") for number in (2, 3, 6)} <= running.stored()
     running.verify()
 
 

@@ -168,3 +168,47 @@ def test_an_order_of_ones_own_decides_which_urls_come_first(desk: Desk) -> None:
     for origin, found in ((B, (f"{A}/2", f"{A}/3")), ("http://c.example", (f"{A}/3",))):
         desk.crawl(desk.visit(origin), external=found)
     assert [url.path for url in desk.visit(A).urls] == ["/3", "/2", "/1"]
+
+
+def test_what_only_nofollow_leads_to_is_refused_until_another_link_leads_there(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    refused = tuple(("nofollow", path) for path in ("/a", "/b", "/c"))
+    # In one batch, the link that may be followed counts, whichever page came first.
+    desk.write(desk.page(pair, refused=refused), desk.page(pair, "/x", b"x", internal=("/b",)))
+    desk.over(pair)
+    rows = {row["path"]: row for row in desk.rows(urls)}
+    assert {path: (row["state"], row["reason"]) for path, row in rows.items() if path in ("/a", "/b", "/c")} == {
+        "/a": (State.REFUSED, "nofollow"),
+        "/b": (State.KNOWN, None),
+        "/c": (State.REFUSED, "nofollow"),
+    }
+    assert rows["/a"]["detail"] == "linked from /"
+    # The next visit may find a link to it: its key is not among the known ones.
+    pair = desk.visit()
+    known = array("q", pair.known).tolist()
+    assert (rows["/b"]["key"] in known, rows["/a"]["key"] in known) == (True, False)
+    desk.write(desk.page(pair, "/b", b"b", internal=("/a",)))
+    desk.over(pair)
+    row = next(row for row in desk.rows(urls) if row["path"] == "/a")
+    assert (row["state"], row["reason"], row["detail"]) == (State.KNOWN, None, None)
+
+
+def test_links_with_nofollow_are_looked_at_again_only_where_that_is_no_longer_obeyed(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, refused=(("nofollow", "/a"),)))
+    desk.over(pair)
+    for directives, state in ((("nofollow",), State.REFUSED), (("noindex",), State.KNOWN)):
+        desk.begin(Directives=directives)
+        assert next(row["state"] for row in desk.rows(urls) if row["path"] == "/a") == state
+
+
+def test_pages_that_ask_not_to_be_kept_are_not_counted_as_unchanged(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    written = desk.write(desk.page(pair, "/", b"", reason="noindex"), desk.page(pair, "/b", b"", reason="noarchive"))
+    assert (written.stored, written.unchanged, written.not_kept) == (0, 0, {"noindex": 1, "noarchive": 1})

@@ -114,13 +114,15 @@ class ReadDocument(msgspec.Struct):
 class DocumentReader:
     """Reads the documents of one worker."""
 
-    __slots__ = ("_is_full", "_obeyed", "_tools", "_work", "recognise")
+    __slots__ = ("_is_full", "_obeyed", "_tools", "_work", "obeys_nofollow", "recognise")
 
     def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
         self._work = work
         self._tools = tools
         self._is_full = work.Summaries == "full"
         self._obeyed = Directive(sum(_DIRECTIVES[word] for word in set(work.Directives)))
+        self.obeys_nofollow = bool(self._obeyed & Directive.NOFOLLOW)
+        """Of pages and of single links."""
         self.recognise = tools.recognise
 
     def is_quick(self, media_type: str) -> bool:

@@ -5,8 +5,9 @@ directory leads to the same URL, unless its reference is empty or begins with a 
 forgotten is only resolved once more.
 
 New paths of this site are judged. Those that are refused are returned with their reason, a bounded number per page: a page with
-a hundred thousand links into a trap must not fill the database. New links beyond the visit's `LinkBudget` are counted and left
-out. They stay new, so that they are found when the page is read again.
+a hundred thousand links into a trap must not fill the database. Links that ask not to be followed are returned in the same way,
+and are forgotten again: another link may lead there without asking for that. New links beyond the visit's `LinkBudget` are
+counted and left out. They stay new, so that they are found when the page is read again.
 """
 
 from __future__ import annotations
@@ -129,6 +130,39 @@ class NewLinkFinder:
                     self._classify(resolved, new)
         self._remember(len(seen) + len(targets) - before)
         return new._replace(refused=_limited(new.refused)) if len(new.refused) > _REFUSED_OF_A_PAGE else new
+
+    def add_nofollow(self, url: str, links: PageLinks, new: NewLinks, is_whole_page: bool, is_obeyed: bool) -> None:
+        """Add what links with nofollow lead to: as refused, or where that is not obeyed as new links like others.
+
+        `is_whole_page`: the page asks for it, so each of its links does.
+        """
+        hrefs = links.follow if is_whole_page else links.nofollow
+        if not hrefs:
+            return
+        join = joining(Joiner(url).join(links.base) or url if links.base else url, self._canon)
+        refused = 0
+        for href in hrefs:
+            target = join(href)
+            if target is None or target in self._targets:
+                continue
+            if not is_obeyed:
+                self._targets.add(target)
+                self._remembered += 1
+                self._room.links -= 1
+                self._classify(target, new)
+            elif refused < _REFUSED_OF_A_PAGE and len(target) <= self._max_length:
+                refused += self._refuse_nofollow(target, new)
+
+    def _refuse_nofollow(self, target: str, new: NewLinks) -> bool:
+        if target.startswith(self._prefix):
+            path = target[self._origin :]
+            key = key_of(path)
+            if not self._known.add(key):
+                return False
+            self._known.take_back(key)
+            target = path
+        new.refused.append((Reason.NOFOLLOW.word, target))
+        return True
 
     def is_new_path(self, path: str) -> int | None:
         """The key of a path of this site that was not seen before, or None. The path counts as seen from now on."""

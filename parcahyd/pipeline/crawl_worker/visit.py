@@ -28,6 +28,7 @@ from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.pipeline.crawl_worker.url_filter import UrlFilter
 from parcahyd.pipeline.crawl_worker.watch import Watch
 from parcahyd.refresh.schedule import Schedule
+from parcahyd.rules.html.links import PageLinks
 from parcahyd.rules.media_types.media_type import AcceptedTypes
 from parcahyd.rules.politeness.backoff import BAD_REDIRECT, REDIRECTS, Failure, failure
 from parcahyd.rules.politeness.rate_limit import Pace
@@ -337,10 +338,10 @@ class Visit:
         url, new = self.origin + item.path, _NO_LINKS
         # Indexes may name indexes without end: at this depth their links are not followed.
         is_followed = not document.sitemaps or item.depth + 1 < SITEMAP_LEVELS
-        if links is not None and is_followed and not (document.directives and document.directives & Directive.NOFOLLOW):
-            before = document.parts.before
-            found = links if before is None else self._documents.newer_links(document, links, before)
-            new = self._new_links.find(url, found, self._work.Embedded, not item.has_page)
+        if links is not None and is_followed:
+            asks_nofollow = bool(document.directives and document.directives & Directive.NOFOLLOW)
+            new = NewLinks([], [], []) if asks_nofollow else self._links_to_follow(url, document, links)
+            self._new_links.add_nofollow(url, links, new, asks_nofollow, self._documents.obeys_nofollow)
             self._enqueue(new.internal, item.depth + 1)
         if document.sitemaps and is_followed:
             self._sitemaps.note(Joiner(url).join(location) for location in document.sitemaps)
@@ -348,6 +349,11 @@ class Visit:
         for member in document.members:
             if not member.skipped:
                 self._writer.member(item, member, *self._documents.recognise("", member.body), document.at)
+
+    def _links_to_follow(self, url: str, document: ReadDocument, links: PageLinks) -> NewLinks:
+        before = document.parts.before
+        found = links if before is None else self._documents.newer_links(document, links, before)
+        return self._new_links.find(url, found, self._work.Embedded, not document.item.has_page)
 
     def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
         """Put internal links into LocalQ as far as there is room; a later visit gets the others."""

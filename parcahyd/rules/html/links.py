@@ -23,7 +23,8 @@ newlines in it, and its fragment. What is left empty points to the page itself a
 elsewhere. In a page that is not in UTF-8, the query of a reference is escaped in the page's encoding (`encodings`), so
 that later steps need no encoding.
 
-`rel=nofollow` on `a` and `area` is obeyed: the link stays in the table and is not followed, unless another tag has it without.
+A link with `rel=nofollow` on `a` and `area` is in the table, and in `nofollow` instead of `follow`, unless another tag has it
+without.
 `ugc` and `sponsored` say who placed a link and ask for nothing.
 
 Pages may be hostile, so everything is bounded: the bytes that are parsed, the number of links and the length of each. The time
@@ -62,6 +63,10 @@ __all__ = [
 
 MAX_PARSED = 8 * 1024 * 1024
 """Bytes of a document in which links are looked for; its tree may take some fifty times as many while it is read."""
+
+
+_NOFOLLOW_MARK = b"\trel=nofollow\n"
+_NOFOLLOW_LINES = re.compile(rb"(?m)^[a-z]++\t([^\t\n]++)\trel=nofollow$")
 
 
 class PageLinks:
@@ -121,6 +126,13 @@ class PageLinks:
         """
         hrefs = dict.fromkeys(href for key in self.keys for href in self.found[key].follow)
         return [href for href in hrefs if href or self.base]
+
+    @property
+    def nofollow(self) -> list[str]:
+        """What tags with `rel=nofollow` lead to; other tags may lead there as well."""
+        if _NOFOLLOW_MARK not in self.table:  # Nearly every page.
+            return []
+        return [href.decode("utf-8", "replace") for href in _NOFOLLOW_LINES.findall(self.table)]
 
     @property
     def embedded(self) -> list[str]:

@@ -186,3 +186,38 @@ def _check_delays(world: Chaos, visits: list[Assignment], work: WorkConf, seed: 
         if visit.lease.robots is not None:
             times = [at for at in asked.get(visit.lease.host, []) if at <= ends[visit.lease.visit]]
             assert all(later - earlier >= 2.0 - 1e-6 for earlier, later in pairwise(times)), (seed, visit.lease.host)
+
+
+_NOFOLLOW = DownloadResult(
+    200,
+    (("Content-Type", "text/html"),),
+    b'<!doctype html><a rel="nofollow" href="/a">x</a><a href="/a?b" rel="ugc NoFollow">x</a><a rel=nofollow href="/c">x</a>'
+    b'<a href="/c">x</a><a rel=nofollow href="http://far.example/">x</a>',
+)
+
+
+def test_links_with_nofollow_are_refused_unless_the_settings_say_otherwise() -> None:
+    world = World({"/": _NOFOLLOW})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/c"]
+    refused = [link for record in world.of(PageRecord) for link in record.refused]
+    assert refused == [("nofollow", "/a"), ("nofollow", "/a?b"), ("nofollow", "http://far.example/")]
+
+    world = World({"/": _NOFOLLOW}, WorkConf(HostDelay=0.0, Directives=("noindex",)))
+    world.visit("/")
+    assert sorted(world.paths()) == ["/", "/a", "/a?b", "/c", "/robots.txt"]
+
+
+def test_the_links_of_a_page_with_nofollow_are_refused_and_bounded() -> None:
+    body = b"<!doctype html><meta name=robots content=nofollow>" + b"".join(b"<a href=/%d>x</a>" % n for n in range(500))
+    world = World({"/": DownloadResult(200, (("Content-Type", "text/html"),), body)})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/"]
+    (record,) = world.of(PageRecord)
+    assert record.refused == tuple(("nofollow", f"/{number}") for number in range(100))
+
+
+def test_a_link_with_nofollow_on_one_page_is_followed_from_another() -> None:
+    world = World({"/": _NOFOLLOW, "/c": page("/a")})
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/", "/c", "/a"]

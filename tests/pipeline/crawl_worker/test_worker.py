@@ -312,7 +312,7 @@ def test_a_visit_whose_documents_take_long_to_read_leaves_the_worker_s_time_to_o
         world.worker.accept([Assignment(lease, "192.0.2.9", ("192.0.2.9",), 5000.0, 1000)])
     world.visit("/")
     starts = [at for at, url in world.asked if not url.startswith(other) and not url.endswith("robots.txt")]
-    gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
     assert len(gaps) == 2
     if has_neighbour:
         assert min(gaps) >= 30.0
