@@ -101,7 +101,7 @@ def _print_exchange(secret: Collection[str], exchange: Exchange) -> None:
 def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[str, str]]:
     for record in visit.records:
         if isinstance(record, SiteRecord):
-            yield from _robots(url, record, visit.user_agent)
+            yield from _robots(url, record, visit.user_agent, visit.ignores_robots)
         elif isinstance(record, BadRecord):
             yield "outcome", f"{record.reason}: {Reason.of(record.reason).sentence}"
             if record.detail:
@@ -114,7 +114,7 @@ def _outcome(url: str, visit: SingleFetch, all_links: bool) -> Iterator[tuple[st
         yield "plugin", sentence
 
 
-def _robots(url: str, record: SiteRecord, user_agent: str) -> Iterator[tuple[str, str]]:
+def _robots(url: str, record: SiteRecord, user_agent: str, is_ignored: bool) -> Iterator[tuple[str, str]]:
     fact = record.robots
     if fact is None:
         return
@@ -127,7 +127,8 @@ def _robots(url: str, record: SiteRecord, user_agent: str) -> Iterator[tuple[str
     token = product_token(user_agent)
     rule = robots.line_for(url)
     verdict = "allowed" if robots.allows(url) else "forbidden"
-    yield "robots", f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it")
+    ignored = ", which IgnoreRobots overrides" if is_ignored and verdict == "forbidden" else ""
+    yield "robots", f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + ignored
     if robots.crawl_delay is not None:
         yield "", f"asks for {span(robots.crawl_delay)} between two requests"
     for sitemap in robots.sitemaps:

@@ -111,11 +111,14 @@ def command(
 
 def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, reporter: Reporter) -> int:
     from parcahyd.net.certificate_authorities import authorities_file
+    from parcahyd.rules.urls.host_rules import robots_warning
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
 
     _look_for_the_database(configuration, has_seeds=bool(seeds or configuration.work.Seeds))
     if configuration.work.CaFile:
         authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
+    if warning := robots_warning(configuration.work):
+        click.echo(f"parcahyd: warning: {warning}", err=True)
     observer = ReporterThread(reporter)
     try:
         return crawl(configuration, seeds, forever=forever, observer=observer)

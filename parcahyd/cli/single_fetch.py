@@ -48,7 +48,9 @@ class SingleFetch:
         self.records: list[FromWorkerToUpdate] = []
         self.plugin_errors: list[str] = []
         scheme, host, port, path = split(url)
-        self.user_agent = HostRules(configuration.work, os.environ).of(host, port).user_agent
+        settings = HostRules(configuration.work, os.environ).of(host, port)
+        self.ignores_robots = settings.ignores_robots
+        self.user_agent = settings.user_agent
         """The one that robots.txt is read for."""
         self._pair = SiteLease(1, 1, scheme, host, port, (DueUrl(key_of(path), path, seed=True),))
         self._configuration = configuration

@@ -114,12 +114,13 @@ def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now
     )
     if fact.status not in (RobotsStatus.FOUND, RobotsStatus.STALE) or not fact.text:
         return _NOT_READ[fact.status] + (f" ({fact.detail})" if fact.detail else "") + f"; {read}"
-    user_agent = HostRules(configuration.work, os.environ).of(*split(url)[1:3]).user_agent
-    robots = Robots.parse(fact.text, user_agent)
+    settings = HostRules(configuration.work, os.environ).of(*split(url)[1:3])
+    robots = Robots.parse(fact.text, settings.user_agent)
     rule = robots.line_for(url)
     verdict = "allowed" if robots.allows(url) else "forbidden"
-    token = product_token(user_agent)
-    return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"; {read}"
+    ignored = ", which IgnoreRobots overrides" if settings.ignores_robots and verdict == "forbidden" else ""
+    token = product_token(settings.user_agent)
+    return f"{verdict} for {token}" + (f" by {rule}" if rule else ", no rule speaks about it") + f"{ignored}; {read}"
 
 
 def _tables(url: str, site: UrlDetails | None, configuration: Configuration, now: float) -> Iterator[str]:

@@ -307,7 +307,19 @@ def rules_in_line(value: object, place: Place) -> tuple[HostRule, ...]:
 def _rule(values: dict[str, Any], place: Place) -> HostRule:
     if "Pattern" not in values:
         raise ConfigurationError(f"{place.text}: [[Host]]: has no Pattern", 'write Pattern = "example.org"')
-    return HostRule(**values)
+    rule = HostRule(**values)
+    if rule.IgnoreRobots and not _names_hosts(rule.Pattern):
+        raise ConfigurationError(
+            f'{place.text}: [[Host]]: IgnoreRobots: "{plain(rule.Pattern)}" fits hosts of other people',
+            'name hosts of your own, as "example.org" or "*.example.org"',
+        )
+    return rule
+
+
+def _names_hosts(pattern: str) -> bool:
+    """Whether a pattern names one host, or the hosts below one domain."""
+    name = pattern.removeprefix("*.")
+    return not {"*", "?"} & set(name) and (name == pattern or "." in name)
 
 
 def _checked_in_table(key: str, value: object, place: Place) -> object:

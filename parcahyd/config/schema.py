@@ -99,6 +99,10 @@ class HostRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     VerifyTls: Annotated[bool | None, _says("Certificates of these hosts are checked; unset: they are.")] = None
     Cookies: Annotated[bool | None, _says("Cookies for these hosts.")] = None
     Http2: Annotated[bool | None, _says("Http2 for these hosts.")] = None
+    IgnoreRobots: Annotated[
+        bool | None,
+        _says("Fetch what robots.txt forbids: for hosts of your own, which Pattern must name. Each run warns about it."),
+    ] = None
 
 
 class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -39,7 +39,7 @@ from parcahyd.processes.run_progress import RunProgress
 from parcahyd.processes.worker_deaths import judge
 from parcahyd.processes.worker_pool import Loss, WorkerPool
 from parcahyd.refresh.schedule import Schedule
-from parcahyd.rules.urls.host_rules import HostRules, host_delays
+from parcahyd.rules.urls.host_rules import HostRules, host_delays, robots_warning
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child, usable_cores
 from parcahyd.runtime.clock import SystemClock
@@ -143,6 +143,8 @@ class Coordinator:
 
     def _read_plugins(self) -> Resolver:
         HostRules(self._configuration.work, os.environ)  # For its error about variables that are not set.
+        if warning := robots_warning(self._configuration.work):
+            self._progress.note(warning)
         plugins = PluginManager.load(self._configuration)
         self.visit_pages = min(self.visit_pages, plugins.order().visit_pages or self.visit_pages)
         return plugins.resolver()

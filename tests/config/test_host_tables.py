@@ -116,3 +116,17 @@ def test_host_rules_are_not_for_the_command_line() -> None:
     refused = refusal(None, "Work.Host=[{Pattern='a', Credentials='a:s3cret'}]")
     assert refused == "--set Work.Host=***: Host: is not for --set (write a table [[Host]] into WorkConf.toml)"
     assert "s3cret" not in refusal(None, "Work.Proxy=ftp://a:s3cret@b")
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.org", "example.*", "www?.example.org", "**.example.org", "?"])
+def test_robots_txt_is_not_ignored_for_hosts_of_others(folder: Folder, pattern: str) -> None:
+    text = f'[[Host]]\nPattern = "{pattern}"\nIgnoreRobots = true\n'
+    message = refusal(folder(work_conf=text))
+    assert f'IgnoreRobots: "{pattern}" fits hosts of other people' in message
+    assert 'name hosts of your own, as "example.org" or "*.example.org"' in message
+
+
+@pytest.mark.parametrize("pattern", ["example.org", "*.example.org", "localhost:8080", "127.0.0.1"])
+def test_robots_txt_may_be_ignored_for_hosts_that_are_named(folder: Folder, pattern: str) -> None:
+    text = f'[[Host]]\nPattern = "{pattern}"\nIgnoreRobots = true\n'
+    assert load(folder(work_conf=text)).work.Host == (HostRule(Pattern=pattern, IgnoreRobots=True),)

@@ -185,3 +185,22 @@ def test_loops_and_pages_in_the_place_of_robots_txt(server: SiteServer, crawl: C
         }
     asked = [entry.target for entry in server.log if entry.host == sites["loop"].authority]
     assert asked.count("/robots.txt") == 6
+
+
+def test_robots_txt_of_hosts_of_ones_own_may_be_ignored_and_every_run_says_so(server: SiteServer, crawl: CrawlFactory) -> None:
+    own, other = _by_port(server, {"own": robots(_PRIVATE), "other": robots(_PRIVATE)}).values()
+    running = crawl()
+    obeying = running.run(own.url(), other.url())
+    assert "IgnoreRobots" not in obeying.err
+    with (running.conf / "WorkConf.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[[Host]]\nPattern = "{own.authority}"\nIgnoreRobots = true\n')
+    for _ in range(2):
+        ignoring = running.run()
+        assert f"warning: what robots.txt forbids is fetched from {own.authority} (IgnoreRobots)" in ignoring.err
+    # What was refused is looked at again, because the settings changed.
+    assert own.url("/private/page") in running.stored()
+    assert running.states()[other.url("/private/page")] == ("refused", "robots")
+    assert "forbidden for parcahyd by Disallow: /private (line 2), which IgnoreRobots overrides" in running.explain(
+        own.url("/private/page")
+    )
+    running.verify()

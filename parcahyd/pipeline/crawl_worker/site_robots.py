@@ -41,6 +41,7 @@ class SiteRobots:
         self._lease = lease
         self._work = work
         self._user_agent = settings.user_agent
+        self._is_ignored = settings.ignores_robots
         self._pace = pace
         self._writer = writer
 
@@ -104,7 +105,8 @@ class SiteRobots:
         """Set `rules`, if the file is there or known to be absent."""
         self.fact = fact
         if fact.status in (RobotsStatus.FOUND, RobotsStatus.STALE) and fact.text:
-            self.rules = Robots.parse(fact.text, self._user_agent)
+            rules = Robots.parse(fact.text, self._user_agent)
+            self.rules = rules.without_rules() if self._is_ignored else rules
             if self.rules.crawl_delay is not None:
                 self._pace.ask_for(min(self.rules.crawl_delay, self._work.MaxCrawlDelay))
         elif fact.status in (RobotsStatus.FOUND, RobotsStatus.ABSENT, RobotsStatus.STALE):

@@ -90,6 +90,10 @@ class Robots:
         """Reads a robots.txt, whatever it holds: what is not understood is skipped, what is too long is cut at a line's end."""
         return _Reader(product_token(user_agent).lower()).read(_decoded(text))
 
+    def without_rules(self) -> Robots:
+        """The same file for one who does not obey it: only its delay and its sitemaps count."""
+        return Robots((), self.crawl_delay, self.sitemaps)
+
     def allows(self, url: str) -> bool:
         """Whether the absolute, canonical URL may be requested; /robots.txt itself always may."""
         rule = self._matcher.deciding(_path_of(url))

@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.core.ports import GENERAL, RequestOptions
 
-__all__ = ["HostRules", "HostSettings", "host_delays", "without_secrets"]
+__all__ = ["HostRules", "HostSettings", "host_delays", "robots_warning", "without_secrets"]
 
 _FROM_ENVIRONMENT = "env:"
 _PROXIES = ("http://", "https://", "socks5://")
@@ -32,6 +32,8 @@ class HostSettings(msgspec.Struct, frozen=True):
     """Of every request: User-Agent, Accept, and what the rule adds or replaces."""
     options: RequestOptions
     """GENERAL itself where nothing differs from it."""
+    ignores_robots: bool = False
+    """What robots.txt forbids is fetched all the same; its Crawl-delay and its sitemaps count."""
 
 
 _HARMLESS = frozenset(("user-agent", "accept"))
@@ -83,6 +85,12 @@ def host_delays(work: WorkConf) -> Callable[[str, int, float], float]:
     return delay_of
 
 
+def robots_warning(work: WorkConf) -> str:
+    """A sentence that names the hosts whose robots.txt the settings ignore; empty where there are none."""
+    names = [rule.Pattern for rule in work.Host if rule.IgnoreRobots]
+    return f"what robots.txt forbids is fetched from {', '.join(names)} (IgnoreRobots)" if names else ""
+
+
 def _settings(rule: HostRule, work: WorkConf, environ: Mapping[str, str], where: str) -> HostSettings:
     def secret(key: str, text: str) -> str:
         return _from_environment(text, environ, f"{where}{key}")
@@ -106,6 +114,7 @@ def _settings(rule: HostRule, work: WorkConf, environ: Mapping[str, str], where:
         user_agent=user_agent,
         headers=tuple(headers.values()),
         options=GENERAL if options == GENERAL else options,
+        ignores_robots=bool(rule.IgnoreRobots),
     )
 
 

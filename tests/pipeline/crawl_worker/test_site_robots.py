@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.config.schema import WorkConf
+from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.messages import Slowed
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import (
@@ -154,3 +154,12 @@ def test_a_robots_that_moves_while_the_run_is_being_stopped_is_not_followed() ->
     assert world.paths() == ["/robots.txt"]
     assert world.of(BadRecord) == []
     assert isinstance(world.records[-1], VisitOver)
+
+
+def test_where_robots_is_ignored_its_delay_and_its_sitemaps_still_count() -> None:
+    robots = DownloadResult(200, (), b"User-agent: *\nDisallow: /\nCrawl-delay: 5\nSitemap: /s.xml")
+    rules = (HostRule(Pattern="site.example", IgnoreRobots=True),)
+    world = World({"/robots.txt": robots, "/": page("a"), "/a": page()}, WorkConf(HostDelay=2.0, Host=rules))
+    world.visit("/")
+    assert world.paths() == ["/robots.txt", "/s.xml", "/", "/a"]
+    assert world.slowed == [Slowed(7, 5.0)]
