@@ -161,8 +161,8 @@ class CrawlManager:
         """
         lost = [(number, visit) for number, visit in self._visits.items() if visit.worker == worker]
         now = self._clock.now()
+        self._budget.lost([number for number, _ in lost])
         for number, visit in lost:
-            self._budget.lost(number)
             self._close(number)
             delays = host_delay(*visit.origin, visit.crawl_delay), address_delay
             for subject, delay in zip(visit.subjects, delays, strict=True):

@@ -14,7 +14,7 @@ __all__ = ["PageBudget"]
 class PageBudget:
     """Counts the pages of a run; `max_pages` 0 means that there is no limit.
 
-    Call `reserve` when a visit begins, `used` when it is over, `lost` when its worker died, and `committed` with every report
+    Call `reserve` when a visit begins, `used` when it is over, `lost` when a worker died, and `committed` with every report
     of the database.
     """
 
@@ -60,9 +60,12 @@ class PageBudget:
         self._promised -= reserved
         self._left += max(0, reserved - pages)
 
-    def lost(self, visit: int) -> None:
-        """The worker of a visit died: all that was reserved counts as used until the database has counted the pages."""
-        self._promised -= self._reserved.pop(visit, 0)
+    def lost(self, visits: Iterable[int]) -> None:
+        """The worker of these visits died: all that was reserved counts as used until the database has counted the pages.
+
+        Without visits, too: pages of a visit that was over may not have reached the database.
+        """
+        self._promised -= sum([self._reserved.pop(visit, 0) for visit in visits])
         self._in_doubt = self._max_pages > 0
 
     def committed(self, released: Iterable[int], pages: int) -> None:

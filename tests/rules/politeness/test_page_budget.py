@@ -54,16 +54,29 @@ def test_all_of_it_is_used_if_there_is_work(max_pages: int, sites: list[int]) ->
 def test_without_a_limit_a_visit_takes_what_it_may() -> None:
     budget = PageBudget(0)
     assert budget.reserve(1, 5000, 20) == 5000
-    budget.lost(1)
+    budget.lost([1])
     budget.committed([1], 7)
     assert not budget.is_used_up
     assert not budget.is_over
 
 
+def test_pages_that_were_lost_after_their_visit_are_fetched_again() -> None:
+    budget = PageBudget(2)
+    assert budget.reserve(1, 5000, 1) == 1
+    assert budget.reserve(2, 5000, 1) == 1
+    budget.used(1, 1)
+    budget.committed([1], 1)
+    budget.used(2, 1)
+    budget.lost([])
+    assert not budget.is_over, "the second visit is not committed"
+    budget.committed([2], 1)
+    assert budget.reserve(3, 5000, 1) == 1
+
+
 def test_pages_of_a_lost_visit_are_counted_when_all_visits_are_committed() -> None:
     budget = PageBudget(3)
     assert [budget.reserve(visit, 5000, 9) for visit in (1, 2, 3)] == [1, 1, 1]
-    budget.lost(1)
+    budget.lost([1])
     budget.used(2, 1)
     budget.committed([1], 1)
     assert not budget.is_over
