@@ -24,6 +24,7 @@ COMMANDS = {
     "show": "Write a stored document to standard output, byte for byte.",
     "explain": "Show what is known about one URL: its state, and why.",
     "fetch": "Visit one URL and print everything; nothing is stored.",
+    "forget": "Remove URLs, or a whole site, from the crawl.",
     "verify": "Check that everything in the database is as it must be.",
     "augment": "Write, check and serve the tables of a site that you publish.",
     "config": "Show every setting in force, and where its value comes from.",

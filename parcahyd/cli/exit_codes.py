@@ -3,7 +3,7 @@
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | the run failed, or `verify` or `augment` found something |
+| 1 | the run failed or could fetch no seed, or `verify` or `augment` found something |
 | 2 | a UserError: one line on standard error, with a remedy |
 | 130 | interrupted |
 

@@ -12,13 +12,14 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from parcahyd.core.progress import Progress, RunSummary
+from parcahyd.core.progress import Observer, Progress, RunSummary
 
 __all__ = [
     "JsonLines",
     "NullReporter",
     "Reporter",
     "ReporterThread",
+    "SummaryKeeper",
 ]
 
 
@@ -96,6 +97,28 @@ class ReporterThread:
         if summary is not None:
             self._reporter.finished(summary)
         return not closing
+
+
+class SummaryKeeper:
+    """Hands everything on to another observer, and keeps the summary."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self.summary: RunSummary | None = None
+
+    def progress(self, snapshot: Progress) -> None:
+        self._observer.progress(snapshot)
+
+    def finished(self, summary: RunSummary) -> None:
+        self.summary = summary
+        self._observer.finished(summary)
+
+    def without_a_document(self) -> RunSummary | None:
+        """The summary if the run came to its end and brought no document; a redirect has no bytes."""
+        summary = self.summary
+        if summary is None or summary.outcome != "done" or summary.received or summary.unchanged:
+            return None
+        return summary
 
 
 class JsonLines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,18 @@ from typing import Any
 import click
 
 from parcahyd.cli.exit_codes import print_error
-from parcahyd.cli.missing_database import crawl_beside
-from parcahyd.cli.options import crawl_options, print_hint, read_configuration
-from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread
+from parcahyd.cli.missing_database import crawl_beside, require_database
+from parcahyd.cli.options import crawl_options, open_reports, print_hint, read_configuration
+from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread, SummaryKeeper
 from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
+from parcahyd.cli.site_name import site_name
 from parcahyd.config.database_url import database_url, sqlite_file
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
+from parcahyd.core.progress import RunSummary
+from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.rules.urls.parameters import Canon
+from parcahyd.runtime.run_lock import RunLock
 from parcahyd.runtime.stop_signals import interrupt_on_signals
 
 __all__ = ["command"]
@@ -54,6 +60,8 @@ class _Interval(click.FloatRange):
     metavar="FILE",
     help="A file with URLs to start from, one per line; # opens a comment, and - is standard input. May be repeated.",
 )
+@click.option("--refresh", is_flag=True, help="Ask again now for what is stored: all of it, the URLs given, or --site HOST.")
+@click.option("--site", metavar="HOST", help="With --refresh: only what is stored of this site.")
 @click.option("--forever", is_flag=True, help="Do not end when everything is stored: keep the documents fresh.")
 @click.option(
     "--interval",
@@ -72,6 +80,8 @@ def command(
     urls: tuple[str, ...],
     files: tuple[str, ...],
     seeds: tuple[str, ...],
+    refresh: bool,
+    site: str | None,
     forever: bool,
     interval: float,
     quiet: bool,
@@ -88,6 +98,10 @@ def command(
     Ctrl-C ends the run cleanly: what is on the wire is finished and stored (exit code 130). A second Ctrl-C ends it at
     once. Either way nothing is lost, and the same command goes on. SIGTERM and SIGHUP do the same as Ctrl-C.
 
+    A run that stores nothing because no seed could be fetched says why, and its exit code is 1. Where nothing is due, it says
+    when something will be. With --refresh it does not wait for that: what is stored is asked for again now, and the URLs are no
+    seeds but say which.
+
     With --forever it goes on when everything is stored: pages are asked for again as often as they change, between
     RevisitMin and RevisitMax, and no more than RevisitsPerDay in all.
 
@@ -96,34 +110,71 @@ def command(
       parcahyd run https://www.example.org/
       parcahyd run https://www.example.org/ --db example.db --set Work.MaxPages=100
       parcahyd run --seeds urls.txt
+      parcahyd run --refresh https://www.example.org/news.html
       parcahyd run --conf conf/
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
     with interrupt_on_signals():
         configuration = read_configuration(folder, overrides, database)
+        if site is not None and not refresh:
+            raise UserError("--site needs --refresh", "parcahyd run --refresh --site HOST")
         given = read_seeds((*urls, *seeds), files)
         errors = seed_errors((*map(GivenSeed, configuration.work.Seeds), *given))
         if errors:
             return _print_seed_errors(errors)
-        return _crawl(configuration, [seed.text for seed in given], forever, _reporter(interval, quiet))
+        texts = [seed.text for seed in given]
+        if refresh:
+            _refresh(configuration, texts, site)
+        else:
+            _look_for_the_database(configuration, has_seeds=bool(texts or configuration.work.Seeds))
+        code, keeper = _crawl(configuration, [] if refresh else texts, forever, _reporter(interval, quiet))
+    if code == 0 and (summary := keeper.without_a_document()) is not None:
+        return _say_why(configuration, summary, texts or configuration.work.Seeds, quiet)
+    return code
 
 
-def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, reporter: Reporter) -> int:
+def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, reporter: Reporter) -> tuple[int, SummaryKeeper]:
     from parcahyd.net.certificate_authorities import authorities_file
     from parcahyd.rules.urls.host_rules import robots_warning
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
 
-    _look_for_the_database(configuration, has_seeds=bool(seeds or configuration.work.Seeds))
     if configuration.work.CaFile:
         authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
     if warning := robots_warning(configuration.work):
         click.echo(f"parcahyd: warning: {warning}", err=True)
     observer = ReporterThread(reporter)
+    keeper = SummaryKeeper(observer)
     try:
-        return crawl(configuration, seeds, forever=forever, observer=observer)
+        return crawl(configuration, seeds, forever=forever, observer=keeper), keeper
     finally:
         observer.close()
+
+
+def _say_why(configuration: Configuration, summary: RunSummary, seeds: Sequence[str], quiet: bool) -> int:
+    from parcahyd.cli.run_outcome import print_outcome  # Most runs bring something.
+
+    canon = Canon.of(configuration.work)
+    stored = [url if canon is None else canon.apply(url) for url in map(canonical, seeds) if url is not None]
+    with open_reports(configuration) as reports:
+        return print_outcome(reports, summary, stored, time.time(), quiet=quiet)
+
+
+def _refresh(configuration: Configuration, texts: Sequence[str], site: str | None) -> None:
+    """Makes what is stored due, before the run that asks for it."""
+    from parcahyd.storage.edits import Edits
+
+    if texts and site is not None:
+        raise UserError("--refresh takes URLs or --site HOST, not both", "leave one of them out")
+    url = database_url(configuration)
+    require_database(url, configuration.folder)
+    lock = RunLock(url)
+    try:
+        with Edits.open(url) as edits:
+            name = None if site is None else site_name(site)
+            edits.refresh(time.time(), list(dict.fromkeys(texts)), name, Canon.of(configuration.work))
+    finally:
+        lock.release()
 
 
 def _print_seed_errors(errors: Sequence[UserError]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nsmallest
@@ -14,16 +13,13 @@ import click
 import msgspec
 
 from parcahyd.cli.options import crawl_options, open_reports, read_configuration
+from parcahyd.cli.site_name import site_name
 from parcahyd.cli.wording import plain
-from parcahyd.core.errors import UserError
-from parcahyd.core.records import origin
 from parcahyd.core.states import State
-from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.storage.reports.records import UrlReport
 
 __all__ = ["command"]
 
-_PORT = re.compile(":[0-9]+$")
 _ORDERS: dict[str, Callable[[UrlReport], Any]] = {
     "url": lambda url: url.url,
     "depth": lambda url: (url.depth, url.url),
@@ -78,7 +74,7 @@ def command(
     """
     configuration = read_configuration(folder, overrides, database)
     with open_reports(configuration) as reports:
-        found = _ordered(reports.urls(state, None if site is None else _named(site), why, match), order, limit)
+        found = _ordered(reports.urls(state, None if site is None else site_name(site), why, match), order, limit)
         if jsonl:
             _write_json(found, sys.stdout.buffer)
             return
@@ -94,18 +90,6 @@ def _ordered(found: Iterator[UrlReport], order: str | None, limit: int | None) -
         return islice(found, limit)
     key = _ORDERS[order]
     return sorted(found, key=key) if limit is None else nsmallest(limit, found, key=key)
-
-
-def _named(site: str) -> str:
-    """A site as the crawl spells it: a host, a host with its port, or scheme, host and port."""
-    is_whole = "://" in site
-    url = canonical(site if is_whole else f"http://{site}/")
-    if url is None or (not is_whole and split(url)[3] != "/"):
-        raise UserError(f"{site!r} is not a site", "give a host, or scheme://host[:port]")
-    scheme, host, port, _ = split(url)
-    if is_whole:
-        return origin(scheme, host, port)
-    return f"{host}:{port}" if _PORT.search(site) else host
 
 
 def _write_json(found: Iterable[UrlReport], output: BinaryIO) -> None:

@@ -5,7 +5,7 @@ Tested in tests/storage/reports/test_status.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, Self
@@ -20,12 +20,14 @@ from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.url_patterns import UrlPatterns
 from parcahyd.storage.reports.freshness import read_freshness
 from parcahyd.storage.reports.left_out import left_out_by_site
+from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
     Finding,
     FreshnessReport,
     ReasonCount,
     RunReport,
+    SeedOutcome,
     SimilarReport,
     SiteReport,
     SparedSite,
@@ -34,6 +36,7 @@ from parcahyd.storage.reports.records import (
     UrlDetails,
     UrlReport,
 )
+from parcahyd.storage.reports.seed_outcomes import read_next_due, read_seed_outcomes
 from parcahyd.storage.reports.url_report import ROBOTS_WAIT_REASONS, read_document, read_url_details, sentence_of
 from parcahyd.storage.reports.verification import findings
 from parcahyd.storage.schema import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
@@ -92,13 +95,22 @@ class Reports:
         if state is not None:
             statement = statement.where(urls.c.state == int(_state(state)))
         if site is not None:
-            statement = statement.where(urls.c.site_id.in_(self._sites_named(site)))
+            with self._reader.transaction() as connection:
+                statement = statement.where(urls.c.site_id.in_(named_sites(connection, site)))
         if reason is not None:
             statement = statement.where(urls.c.reason == _reason(reason).word)
         fits = None if match is None else _pattern(match)
         pages = self._reader.pages(urls, statement, _PAGE)
         found = (_url_report(row) for page in pages for row in page)
         return found if fits is None else (url for url in found if fits.admits(url.url))
+
+    def seed_outcomes(self, wanted: Iterable[str] | None = None) -> Iterator[SeedOutcome]:
+        """What became of these seeds, or of all that the user gave."""
+        return read_seed_outcomes(self._reader, wanted)
+
+    def next_due(self) -> float | None:
+        """When the next URL falls due, whatever its state."""
+        return read_next_due(self._reader)
 
     def similar(self, top: int = 10) -> SimilarReport:
         """Near-duplicates, counted, and the largest groups with some of their URLs; reads the fingerprint of every document."""
@@ -123,16 +135,6 @@ class Reports:
         With `running=False` open visits are findings, too. Only the holder of the crawl's lock can know that none is running.
         """
         return findings(self._reader, running=running)
-
-    def _sites_named(self, name: str) -> list[int]:
-        host = name.partition("://")[2].partition("/")[0] if "://" in name else name
-        bare = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
-        statement = select(sites.c.id, sites.c.scheme, sites.c.host, sites.c.port).where(sites.c.host.in_((host, bare)))
-        return [
-            number
-            for number, scheme, its_host, port in self._reader.rows(statement)
-            if name in (its_host, f"{its_host}:{port}") or name.rstrip("/") == origin(scheme, its_host, port)
-        ]
 
 
 def _state(word: str) -> State:

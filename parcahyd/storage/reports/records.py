@@ -17,6 +17,7 @@ __all__ = [
     "LeftOut",
     "ReasonCount",
     "RunReport",
+    "SeedOutcome",
     "SimilarGroup",
     "SimilarReport",
     "SiteReport",
@@ -127,6 +128,20 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """Sites that `top_sites` would have, were it not bounded."""
     left_out: tuple[LeftOut, ...] = ()
     """Sites with links that are not recorded, most links first; at most as many as were asked for."""
+
+
+class SeedOutcome(_Report, frozen=True, kw_only=True):
+    """What became of a seed."""
+
+    seed: str
+    """As it was given."""
+    url: str
+    """Canonical; where the seed is a redirect, the URL that it leads to. A redirect itself only where they lead nowhere."""
+    state: str
+    reason: str | None
+    sentence: str
+    """The reason for people; empty where there is none."""
+    detail: str
 
 
 class FreshnessReport(_Report, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from parcahyd.storage.schema import documents, fetches, learned, pauses, seeds, 
 
 __all__ = [
     "ROBOTS_WAIT_REASONS",
+    "find_url",
     "read_document",
     "read_url_details",
     "sentence_of",
@@ -53,7 +54,7 @@ def sentence_of(reason: str | None) -> str:
 
 def read_document(connection: Connection, url: str, at: float | None = None) -> StoredDocument | None:
     """The document of a URL as it was received last, or as it was at a time; None where none is stored."""
-    found = _find(connection, url)
+    found = find_url(connection, url)
     if found is None:
         return None
     text, row = found
@@ -89,7 +90,7 @@ def _version(connection: Connection, row: Any, at: float | None) -> Any:
 
 def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
     """Everything about a URL and its site; None where the URL was never seen."""
-    found = _find(connection, url)
+    found = find_url(connection, url)
     if found is None:
         return None
     text, row = found
@@ -181,7 +182,7 @@ def _left_alone_until(site: Any, spared: tuple[SparedSite, ...]) -> float:
     return max(until.get(f"host {site.host}", 0.0), min(addresses))
 
 
-def _find(connection: Connection, url: str) -> tuple[str, Any] | None:
+def find_url(connection: Connection, url: str) -> tuple[str, Any] | None:
     """The canonical URL and its row. If another URL has its place, it has one of the next (architecture, section 5)."""
     text = recorded(url)
     if text is None:
