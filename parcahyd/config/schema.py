@@ -360,7 +360,8 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
 
     MaxSize: Annotated[_Count, _says("How many records Update Database writes in one transaction, at most.")] = 500
     BufferBytes: Annotated[
-        Annotated[int, Meta(ge=65536)], _says("How many bytes of records may wait in the Document and URL Buffer.")
+        Annotated[int, Meta(ge=65536)],
+        _says("How many bytes of records may wait in the Document and URL Buffer, and of bodies on the wire."),
     ] = 64 * 1024 * 1024
     Compressor: Annotated[
         Literal["zlib-ng", "isal"],

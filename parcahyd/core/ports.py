@@ -173,7 +173,8 @@ class Downloader(Protocol):
 
     `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFailure.CANCELLED. An attribute
     `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none. An attribute
-    `tells_when_sent` that is true says that it calls `DownloadRequest.sent`; without it, requests count as sent by `start`.
+    `tells_when_sent` that is true says that it calls `DownloadRequest.sent`; without it, requests count as sent by `start`. A
+    method `allow_bytes(size)`, where there is one, is told how many bytes of unfinished bodies may be held from now on.
     """
 
     schemes: frozenset[str]

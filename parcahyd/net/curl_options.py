@@ -18,6 +18,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult, RequestOptions
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_transfer import Done, Transfer, Wanted
+from parcahyd.net.wire_budget import WireBudget
 
 __all__ = ["OptionedTransfer"]
 
@@ -32,8 +33,8 @@ class OptionedTransfer(Transfer):
 
     __slots__ = ("_jar", "_proxied", "_url")
 
-    def __init__(self, conf: WorkConf, authorities: str, options: RequestOptions, jar: CookieJar) -> None:
-        super().__init__(conf, authorities)
+    def __init__(self, conf: WorkConf, authorities: str, budget: WireBudget, options: RequestOptions, jar: CookieJar) -> None:
+        super().__init__(conf, authorities, budget)
         self._jar = jar if options.cookies else None
         self._proxied = bool(options.proxy)
         self._url = ""

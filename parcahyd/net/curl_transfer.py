@@ -11,6 +11,7 @@ import pycurl
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
+from parcahyd.net.wire_budget import WireBudget
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 
 __all__ = [
@@ -49,6 +50,7 @@ class Transfer:
 
     __slots__ = (
         "_address",
+        "_budget",
         "_chunks",
         "_cut",
         "_headers",
@@ -59,17 +61,19 @@ class Transfer:
         "_pin",
         "_pipewait",
         "_port",
-        "_size",
         "_too_large",
         "curl",
         "done",
+        "held",
+        "is_paused",
         "pace",
         "pool",
         "sent",
         "sent_now",
+        "started_at",
     )
 
-    def __init__(self, conf: WorkConf, authorities: str) -> None:
+    def __init__(self, conf: WorkConf, authorities: str, budget: WireBudget) -> None:
         self.curl = pycurl.Curl()
         self.done: Done = _ignore
         self.pace: Pace | None = None
@@ -80,7 +84,12 @@ class Transfer:
         """The downloader calls these when libcurl returns: it must not be called from within."""
         self._lines: list[bytes] = []
         self._chunks: list[bytes] = []
-        self._size = 0
+        self._budget = budget
+        self.held = 0
+        """Bytes of the body so far; they are charged to the budget."""
+        self.is_paused = False
+        self.started_at = 0.0
+        """On the loop's clock; the downloader sets it."""
         self._max_bytes = -1
         self._cut = False
         self._too_large = False
@@ -166,7 +175,9 @@ class Transfer:
         """Drop the request's own data; connection and options stay."""
         self._lines.clear()
         self._chunks.clear()
-        self._size = 0
+        self._budget.give_back(self, self.held)
+        self.held = 0
+        self.is_paused = False
         self._too_large = False
         self._peer = ""
         self.done = _ignore
@@ -197,14 +208,19 @@ class Transfer:
         self._max_bytes, self._cut = max_bytes, cut
 
     def _take(self, chunk: bytes) -> int | None:
-        self._size += len(chunk)
-        if self._size > self._max_bytes:
+        size = len(chunk)
+        if self.held + size > self._max_bytes:
             self._too_large = True
             if self._cut:
-                self._chunks.append(chunk[: self._max_bytes - self._size + len(chunk)])
+                self._chunks.append(chunk[: self._max_bytes - self.held])
             else:
                 self._chunks.clear()
             return -1
+        if not self._budget.takes(self, size):
+            self.is_paused = True
+            paused: int = pycurl.WRITEFUNC_PAUSE
+            return paused
+        self.held += size
         self._chunks.append(chunk)
         return None
 

@@ -24,6 +24,7 @@ from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
 from parcahyd.net.curl_transfer import Done, StallTimeout, Transfer
+from parcahyd.net.wire_budget import WireBudget
 
 __all__ = ["CurlDownloader"]
 
@@ -33,6 +34,7 @@ _OLDEST_LIBCURL = (8, 4, 0)
 _CONNECTIONS_KEPT = 4
 
 _NEVER = float("inf")
+_LOOK_AFTER_PAUSED = 1.0
 
 
 class CurlDownloader:
@@ -61,6 +63,10 @@ class CurlDownloader:
         self._jar = CookieJar()
         self._sent_now: list[Callable[[], None]] = []
         self._stall_timeout = StallTimeout(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
+        # The Crawl Worker says how many bytes may be held; whoever else uses a downloader has MaxBytes as the only bound.
+        self._budget = WireBudget(1 << 62)
+        self._will_resume = False
+        self._giving_way: asyncio.TimerHandle | None = None
         self._closed = False
         self._wake_soon = False
         self._wake_at = _NEVER
@@ -87,12 +93,18 @@ class CurlDownloader:
             self._loop.call_soon(self._call, done, DownloadResult(failure=DownloadFailure.PROTOCOL, detail=str(error)))
             return
         self._active[transfer.curl] = transfer
+        transfer.started_at = self._loop.time()
         if self._has_delays:
             # The next request waits until this one has left, so this one must not wait for the loop.
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
             self._tell_sent()
         if self._stall_timer is None and self._stall_timeout.interval:
             self._stall_timer = self._loop.call_later(self._stall_timeout.interval, self._check_stalls)
+
+    def allow_bytes(self, size: int) -> None:
+        """From now on at most so many bytes of unfinished bodies are held, beside one body that may always go on."""
+        self._budget.limit = size
+        self._look_after_paused()
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
@@ -104,7 +116,7 @@ class CurlDownloader:
         self._closed = True
         if not self._loop.is_closed():
             self.cancel_all()
-        for timer in (self._alarm, self._stall_timer):
+        for timer in (self._alarm, self._stall_timer, self._giving_way):
             if timer is not None:
                 timer.cancel()
         for curl in self._active:
@@ -122,9 +134,9 @@ class CurlDownloader:
 
     def _make(self, options: RequestOptions, pool: list[Transfer]) -> Transfer:
         if pool is self._idle:
-            transfer = Transfer(self._conf, self._authorities)
+            transfer = Transfer(self._conf, self._authorities, self._budget)
         else:
-            transfer = OptionedTransfer(self._conf, self._authorities, options, self._jar)
+            transfer = OptionedTransfer(self._conf, self._authorities, self._budget, options, self._jar)
         transfer.pool = pool
         transfer.sent_now = self._sent_now
         return transfer
@@ -173,6 +185,8 @@ class CurlDownloader:
         self._tell_sent()
         if running < len(self._active):
             self._collect()
+        if self._budget.has_paused:
+            self._look_after_paused()
 
     def _tell_sent(self) -> None:
         """Call `sent` of the requests that libcurl has written since it was called last."""
@@ -205,10 +219,44 @@ class CurlDownloader:
         self._loop.call_soon(self._call, done, transfer.give_up(failure, detail))
         transfer.pool.append(transfer)
 
+    # --- transfers that wait for memory ----------------------------------------------------------------------------------
+
+    def _look_after_paused(self) -> None:
+        """Let transfers that wait for memory try again, and have a look at those that keep it."""
+        budget = self._budget
+        if not budget.has_paused or self._closed:
+            return
+        if budget.limit and not self._will_resume:
+            # Not from here: libcurl may be calling.
+            self._will_resume = True
+            self._loop.call_soon(self._resume)
+        if self._giving_way is None:
+            self._giving_way = self._loop.call_later(_LOOK_AFTER_PAUSED, self._give_way)
+
+    def _resume(self) -> None:
+        self._will_resume = False
+        budget = self._budget
+        paused = [transfer for transfer in self._active.values() if transfer.is_paused]
+        budget.has_paused = bool(paused)
+        for transfer in paused:
+            if budget.may_go_on(transfer):
+                transfer.is_paused = False
+                transfer.pace = None
+                transfer.curl.pause(pycurl.PAUSE_CONT)
+
+    def _give_way(self) -> None:
+        self._giving_way = None
+        for transfer in self._budget.to_give_way(self._active.values(), self._loop.time()):
+            detail = f"{transfer.held} bytes were held for too long while other answers waited for memory"
+            self._give_up(transfer, DownloadFailure.TIMEOUT, detail)
+        self._look_after_paused()
+
     def _check_stalls(self) -> None:
         self._stall_timer = None
         now = self._loop.time()
         for transfer in list(self._active.values()):
+            if transfer.is_paused:
+                continue
             transfer.pace, stalled = self._stall_timeout.check(transfer.pace, transfer.received(), now)
             if stalled:
                 self._give_up(transfer, DownloadFailure.TIMEOUT, stalled)

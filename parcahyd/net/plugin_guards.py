@@ -75,6 +75,7 @@ class GuardedDownloader:
         self._name = name
         self._downloader = downloader
         self._start = downloader.start
+        self._allow_bytes: Callable[[int], None] | None = getattr(downloader, "allow_bytes", None)
         self._loop = loop
         self._thread = threading.get_ident()
 
@@ -105,6 +106,10 @@ class GuardedDownloader:
         except Exception as error:
             once(self._failure(f"raised {error_line(error)}"))
         is_starting = False
+
+    def allow_bytes(self, size: int) -> None:
+        if self._allow_bytes is not None:
+            self._allow_bytes(size)
 
     def cancel_all(self) -> None:
         self._call(self._downloader.cancel_all)

@@ -209,7 +209,17 @@ class Channel:
         was_full = self._filled == len(inbox)
         self._hand_over()
         if was_full and (self._filled == len(inbox) or len(inbox) < _READ_SIZE):
-            inbox += bytes(len(inbox))
+            self._enlarge()
+        elif not self._filled and len(inbox) > _READ_SIZE:
+            self._inbox = bytearray(_READ_SIZE)  # The room for one large frame is not kept for ever.
+
+    def _enlarge(self) -> None:
+        """Double the inbox; a frame that is larger than that gets all the room that it needs, at once."""
+        inbox = self._inbox
+        frame = 4 + int.from_bytes(inbox[:4], "big") if self._filled >= 4 else 0
+        larger = bytearray(frame if frame > len(inbox) >= _READ_SIZE else 2 * len(inbox))
+        larger[: self._filled] = inbox[: self._filled]
+        self._inbox = larger
 
     def _hand_over(self) -> None:
         inbox = self._inbox

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_transfer import Pace, StallTimeout, Transfer, final_headers
+from parcahyd.net.wire_budget import WireBudget
 from tests.net.downloader_harness import AUTHORITY
 
 
 @pytest.fixture
 def transfer() -> Iterator[Transfer]:
-    made = Transfer(WorkConf(), str(AUTHORITY))
+    made = Transfer(WorkConf(), str(AUTHORITY), WireBudget(10**6))
     made.begin(DownloadRequest("http://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)
     yield made
     made.close()
@@ -97,7 +98,7 @@ def test_only_encrypted_requests_wait_for_a_connection_to_share(monkeypatch: pyt
                 waits.append(value)
 
     monkeypatch.setattr(pycurl, "Curl", Curl)
-    made = Transfer(WorkConf(HostConnections=2), str(AUTHORITY))
+    made = Transfer(WorkConf(HostConnections=2), str(AUTHORITY), WireBudget(10**6))
     set_by_each = []
     for scheme in ("http", "https", "https", "http", "https"):
         made.begin(DownloadRequest(f"{scheme}://pages.test/", "192.0.2.1", 80, (), 1000), _ignore)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import resource
 import select
 import socket
@@ -21,6 +22,7 @@ from parcahyd.net import downloader_curl
 from parcahyd.net.curl_sockets import LoopSockets
 from parcahyd.net.curl_transfer import Transfer
 from parcahyd.net.downloader_curl import CurlDownloader
+from parcahyd.net.wire_budget import WireBudget
 from parcahyd.testing import check_downloader
 from tests.net.downloader_harness import DownloaderHarness, request_to
 from tests.net.ftp_server import FtpServer
@@ -75,6 +77,44 @@ def test_zstd_is_not_asked_for(bench: DownloaderHarness, web: WebServer) -> None
     assert "zstd" not in (web.seen[0].header("Accept-Encoding") or "")
 
 
+def test_beyond_the_bytes_that_may_be_held_one_body_at_a_time_goes_on(bench: DownloaderHarness, web: WebServer) -> None:
+    """Ten bodies of 600 kB with room for one: all arrive whole, and never is more held than the room and one body."""
+    bodies = {f"/{number}": os.urandom(600_000) for number in range(10)}
+    for path, body in bodies.items():
+        web.page(path, body)
+    downloader = bench.downloader
+    assert isinstance(downloader, CurlDownloader)
+    downloader.allow_bytes(600_000)
+    most = 0
+
+    def look() -> None:
+        nonlocal most
+        most = max(most, downloader._budget.held)
+        bench.loop.call_later(0.001, look)
+
+    look()
+    url = f"http://pages.test:{web.port}"
+    results = bench.fetch(*(request_to(url + path, web.address, web.port) for path in bodies))
+    assert [result.body for result in results] == [*bodies.values()]
+    assert 0 < most <= 1_200_000
+    assert downloader._budget.held == 0
+
+
+def test_nothing_is_taken_while_nothing_may_be_held(bench: DownloaderHarness, web: WebServer) -> None:
+    web.page("/", b"x" * 100_000)
+    downloader = bench.downloader
+    assert isinstance(downloader, CurlDownloader)
+    downloader.allow_bytes(0)
+    results: list[DownloadResult] = []
+    downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), results.append)
+    bench.run_until(lambda: downloader._budget.has_paused)
+    bench.settle()
+    assert not results
+    downloader.allow_bytes(1)
+    bench.run_until(lambda: bool(results))
+    assert results[0].body == b"x" * 100_000
+
+
 def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: DownloaderHarness, web: WebServer) -> None:
     # The bytes may be late by twenty times their interval before the limit for no byte at all counts.
     bench.configure(TimeoutIdle=1.0, MinRate=1000.0)
@@ -116,8 +156,8 @@ def test_headers_that_break_off_are_no_answer(bench: DownloaderHarness, web: Web
 def test_handles_are_used_again(bench: DownloaderHarness, web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Transfer] = []
 
-    def make(conf: WorkConf, authorities: str) -> Transfer:
-        made.append(Transfer(conf, authorities))
+    def make(conf: WorkConf, authorities: str, budget: WireBudget) -> Transfer:
+        made.append(Transfer(conf, authorities, budget))
         return made[-1]
 
     monkeypatch.setattr(downloader_curl, "Transfer", make)

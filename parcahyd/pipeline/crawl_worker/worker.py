@@ -26,8 +26,8 @@ from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
+from parcahyd.pipeline.crawl_worker.waiting_answers import Answer, WaitingAnswers
 from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
-from parcahyd.rules.media_types.content_codings import undo
 from parcahyd.rules.politeness.byte_rate import ByteRate
 from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 
@@ -89,6 +89,13 @@ class CrawlWorker:
         self._wake = wake
         self._in_thread = in_thread
         self._documents = DocumentReader(work, tools)
+        self._waiting = WaitingAnswers(credit)
+        self._handled_size = 0
+        """Bytes of the body that is being handled."""
+        self._allow_bytes: Callable[[int], None] | None = getattr(downloader, "allow_bytes", None)
+        self._allowed = self._waiting.room
+        if self._allow_bytes is not None:
+            self._allow_bytes(self._allowed)
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
         self._scheduler: RequestScheduler[Visit] = RequestScheduler(work.address_delay, work.address_connections)
@@ -111,9 +118,10 @@ class CrawlWorker:
         self.turn()
 
     def add_credit(self, size: int) -> None:
-        starved = self._credit <= 0
+        starved = self._credit <= 0 or bool(self._waiting)
         self._credit += size
         if starved:
+            self._handle_waiting()
             self.turn()
 
     def stop(self) -> None:
@@ -132,13 +140,13 @@ class CrawlWorker:
             self._open(self._main_q.popleft())
         clock = self._clock.monotonic
         limit = self._work.Connections
-        while self.on_the_wire < limit and self._credit > 0:
+        while self.on_the_wire < limit and self._credit > 0 and not self._waiting:
             now = clock()
             visit = self._scheduler.next_ready(now) if now >= self._byte_rate.opens_at else None
             if visit is None:
                 break
             self._start(visit)
-        if self.on_the_wire < limit and self._credit > 0 and (at := self._scheduler.next_at()) < inf:
+        if self.on_the_wire < limit and self._credit > 0 and not self._waiting and (at := self._scheduler.next_at()) < inf:
             self._wake(max(at, self._byte_rate.opens_at))
 
     def progress(self, pid: int) -> WorkerProgress:
@@ -260,8 +268,21 @@ class CrawlWorker:
         request.seconds = monotonic - request.started_at
         self._scheduler.finished(request, visit, monotonic)
         self._requests += 1
-        if result.codings and result.failure is None:
-            undo(result, sent.max_bytes, sent.cut)
+        self._waiting.put(Answer(visit, request, sent, result))
+        self._handle_waiting()
+        self.turn()
+
+    def _handle_waiting(self) -> None:
+        """Handle the answers that there is credit for, and have the downloader take no more than the others leave room for."""
+        while (answer := self._waiting.take(self._credit)) is not None:
+            self._handled_size = len(answer.result.body)
+            self._take(answer.visit, answer.request, answer.result)
+        if self._waiting.room != self._allowed and self._allow_bytes is not None:
+            self._allowed = self._waiting.room
+            self._allow_bytes(self._allowed)
+
+    def _take(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
+        """Check where an answer comes from, and have it handled."""
         self._received += len(result.body)
         is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)
         if is_foreign:
@@ -272,7 +293,6 @@ class CrawlWorker:
         elif result.failure is DownloadFailure.PLUGIN:
             self._report_plugin_error(result.detail)
         self._answered(visit, request, result, is_foreign)
-        self.turn()
 
     def _answered(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool) -> None:
         """Have the visit handle the answer, and do what follows from that for its host, its address and its queue."""
@@ -339,9 +359,13 @@ class CrawlWorker:
         visit.in_threads += 1
         watch = visit.watch
         request = None if watch is None else watch.to_thread()
+        size = self._handled_size
+        self._waiting.being_read += size
 
         def done(result: Any, error: Exception | None) -> None:
             visit.in_threads -= 1
+            self._waiting.being_read -= size
+            self._handled_size = 0
             if watch is not None:
                 watch.from_thread(request)
             now, began = self._clock.now(), self._clock.monotonic()
@@ -358,6 +382,7 @@ class CrawlWorker:
             if ready is not None and visit.next_request.ready is None:
                 self._scheduler.withdraw(visit)  # As after an answer: the document ended the visit.
             self._enqueue_or_close(visit, now)
+            self._handle_waiting()
             self.turn()
 
         self._in_thread(work, done)
