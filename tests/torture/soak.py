@@ -75,6 +75,7 @@ class Soak:
 
     folder: Path
     web: Web
+    server: SiteServer
     names: DnsServer
     chance: random.Random
     states: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -133,6 +134,14 @@ class Soak:
             self._active = ""
         self.faults[kind] += 1
 
+    def _await_moment(self, running: Running, is_over: Callable[[], bool]) -> None:
+        """A few faults fall while a run starts, the others when it has sent some requests, however slow the machine is."""
+        if self.chance.random() < 0.2:
+            time.sleep(self.chance.random())
+            return
+        enough = len(self.server.log) + self.chance.randint(1, max(2, self.web.shape.pages // 20))
+        wait_until(lambda: len(self.server.log) >= enough or running.process.poll() is not None or is_over())
+
     def _fail_names(self) -> None:
         failing = self.chance.sample(sorted(self.names.names), max(1, len(self.names.names) // 3))
         usual = {name: self.names.names[name] for name in failing}
@@ -150,7 +159,7 @@ class Soak:
         while not is_complete and not is_over():
             with crawl.start(self.seed) as running:
                 while running.process.poll() is None and not is_over():
-                    time.sleep(self.chance.random() * 1.5)
+                    self._await_moment(running, is_over)
                     if running.process.poll() is None:
                         self.strike(running)
                 if running.process.poll() is None:
@@ -189,7 +198,7 @@ def soak(folder: Path, shape: Shape, seed: int) -> Iterator[Soak]:
     names = {f"h{host}.{DOMAIN}": DnsName(("127.0.0.1",), ttl=1) for host in range(shape.hosts)}
     with SiteServer() as server, DnsServer(names) as name_server:
         listener = server.listen()
-        made = Soak(folder, Web(shape, listener.port, robots=True), name_server, random.Random(seed))
+        made = Soak(folder, Web(shape, listener.port, robots=True), server, name_server, random.Random(seed))
         server.put("", Site(otherwise=made.answer))
         made.crawl_calmly()
         yield made
