@@ -22,6 +22,7 @@ from parcahyd.rules.urls.canonical_url import recorded
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.documents import DocumentRows
+from parcahyd.storage.expressions import ZERO
 from parcahyd.storage.migrations import check_version
 from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.url_report import find_url
@@ -115,9 +116,11 @@ class Edits:
                 chosen = urls.c.site_id.in_(ids)
             else:
                 ids = chosen = None
-            conditions = (*_ASKED_AGAIN, or_(urls.c.due_at.is_(None), urls.c.due_at > now))
-            statement = update(urls).where(*conditions, *(() if chosen is None else (chosen,))).values(due_at=now)
-            number = connection.execute(statement).rowcount
+            # The next start may go on with the last run, which does not visit a URL twice of its own accord.
+            conditions = (*_ASKED_AGAIN, or_(urls.c.due_at.is_(None), urls.c.due_at > now, urls.c.visited_in != ZERO))
+            statement = update(urls).where(*conditions, *(() if chosen is None else (chosen,)))
+            number = connection.execute(statement.values(due_at=now, visited_in=0)).rowcount
+            connection.execute(update(sites).where(*(() if ids is None else (sites.c.id.in_(ids),))).values(rested_in=0))
             if ids is None:
                 self._sites.settle_all()
             else:

@@ -58,7 +58,7 @@ def test_a_module_of_the_current_directory_is_no_plugin_even_for_python_m(here: 
     trace = _trap(here / "mine.py")
     done = _program(here, "plugins", "--set", "Work.DownloaderClass=mine:Downloader", safe_path=False)
     assert not trace.exists()
-    done = _program(here, "run", "--set", "Work.DownloaderClass=mine:Downloader", safe_path=False)
+    done = _program(here, "run", "http://127.0.0.1/", "--set", "Work.DownloaderClass=mine:Downloader", safe_path=False)
     assert_user_error(done, "mine", "there is no module")
     assert not trace.exists()
 

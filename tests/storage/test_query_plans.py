@@ -26,7 +26,7 @@ _ONCE = {"runs._LAST", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "site
 """Once in a run, or after a failure: one row, or tables that hold seeds, pauses and overfull pages."""
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}
-_AT_THE_END = {"runs._LEFT", "runs._LEFT_OUT"}
+_AT_THE_END = {"runs._LEFT", "runs._LEFT_OUT", "runs._HELD_BACK"}
 _PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "frontier._OF_SITE"}
 """Never run as they are: others are made of them."""
 
