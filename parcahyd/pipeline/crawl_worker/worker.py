@@ -36,8 +36,9 @@ __all__ = ["CrawlWorker"]
 _KEYS_PER_LOCAL_URL = 5
 _LONGEST_WAIT = 60.0
 """Seconds: a visit that would have to wait longer for its host or address ends."""
-_LONG_READING = 0.05
-"""Seconds: a document that takes longer to read keeps the other visits of the worker waiting."""
+_LONG_READING = 0.25
+"""Seconds: a document that takes longer to read keeps the other visits of the worker waiting. Ordinary ones take milliseconds,
+so that a loaded machine does not slow them down."""
 _SHARES = 10
 """A visit with such documents uses one part in so many of the worker's time, while there are others."""
 _NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
