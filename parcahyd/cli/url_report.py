@@ -242,6 +242,7 @@ REMEDIES = {
     Reason.DNS_FAILURE: "Check the name servers (Map.Nameservers).",
     Reason.DNS_TIMEOUT: "Check the name servers (Map.Nameservers), or raise Map.DnsTimeout.",
     Reason.TLS: "If the server has a certificate of your own authority, name it with Work.CaFile.",
+    Reason.GAVE_WAY: "If the server is slow, raise Work.Connections, or lower Work.MinRate.",
     Reason.TIMEOUT: "If the server is slow, raise Work.TimeoutConnect, Work.TimeoutIdle or Work.TimeoutTotal.",
     Reason.PLUGIN: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
     Reason.PEER: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",

@@ -325,8 +325,9 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     MinRate: Annotated[
         _Amount,
         _says(
-            "Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit. The downloader "
-            '"requests" does not know it.'
+            "Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit. While all "
+            "Connections are in use and others wait, it grows up to sixteen times for transfers beyond a quarter of them, "
+            'as a mean over five seconds. The downloader "requests" does not know it.'
         ),
     ] = 100.0
     CaFile: Annotated[str, _says("File of trusted certificate authorities; empty: the system's, else the bundled one.")] = ""

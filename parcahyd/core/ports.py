@@ -65,6 +65,7 @@ class DownloadFailure(Enum):
     CONTENT_CODING = "content-coding"
     PROTOCOL = "protocol"
     SIZE = "size"
+    GAVE_WAY = "gave-way"
     CANCELLED = "cancelled"
     PLUGIN = "plugin"
 
@@ -174,7 +175,9 @@ class Downloader(Protocol):
     `schemes` names the protocols it serves. `cancel_all` ends what is on the wire with DownloadFailure.CANCELLED. An attribute
     `options`, a frozenset, names the fields of RequestOptions that it honours; without one it honours none. An attribute
     `tells_when_sent` that is true says that it calls `DownloadRequest.sent`; without it, requests count as sent by `start`. A
-    method `allow_bytes(size)`, where there is one, is told how many bytes of unfinished bodies may be held from now on.
+    method `allow_bytes(size)`, where there is one, is told how many bytes of unfinished bodies may be held from now on. A
+    method `make_room(wanted)`, where there is one, is told about once a second that all connections are in use and how many
+    requests wait: it may end up to that many transfers that are too slow, with DownloadFailure.GAVE_WAY.
     """
 
     schemes: frozenset[str]

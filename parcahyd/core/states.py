@@ -59,6 +59,7 @@ class Reason(Enum):
     CONNECT = ("connect", "No connection could be made to the server.")
     TLS = ("tls", "The server's certificate or encryption was not acceptable.")
     TIMEOUT = ("timeout", "The server did not answer in time.")
+    GAVE_WAY = ("gave-way", "The answer came so slowly that it gave way to requests that waited for a connection.")
     RESET = ("reset", "The connection broke before the answer was complete.")
     TRUNCATED = ("truncated", "The answer ended before its announced length.")
     CONTENT_CODING = ("content-coding", "The answer's content coding could not be undone.")
@@ -147,6 +148,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.CONNECT,
             Reason.TLS,
             Reason.TIMEOUT,
+            Reason.GAVE_WAY,
             Reason.RESET,
             Reason.TRUNCATED,
             Reason.CONTENT_CODING,

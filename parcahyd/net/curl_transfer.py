@@ -11,6 +11,7 @@ import pycurl
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
+from parcahyd.net.giving_way import Tempo
 from parcahyd.net.wire_budget import WireBudget
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 
@@ -71,12 +72,14 @@ class Transfer:
         "sent",
         "sent_now",
         "started_at",
+        "tempo",
     )
 
     def __init__(self, conf: WorkConf, authorities: str, budget: WireBudget) -> None:
         self.curl = pycurl.Curl()
         self.done: Done = _ignore
         self.pace: Pace | None = None
+        self.tempo: Tempo | None = None
         self.pool: list[Transfer] = []
         """The list that it is in between two requests."""
         self.sent: Callable[[], None] | None = None
@@ -148,6 +151,7 @@ class Transfer:
         self.done = done
         self.sent = request.sent
         self.pace = None
+        self.tempo = None
 
     def finish(self, number: int, text: str) -> DownloadResult:
         """The result, `number` and `text` being libcurl's error; the handle is empty afterwards and can begin again."""

@@ -24,6 +24,7 @@ from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.curl_options import OptionedTransfer
 from parcahyd.net.curl_sockets import Ready, Sockets, watch_sockets
 from parcahyd.net.curl_transfer import Done, StallTimeout, Transfer
+from parcahyd.net.giving_way import GivingWay, Tempo
 from parcahyd.net.wire_budget import WireBudget
 
 __all__ = ["CurlDownloader"]
@@ -63,6 +64,7 @@ class CurlDownloader:
         self._jar = CookieJar()
         self._sent_now: list[Callable[[], None]] = []
         self._stall_timeout = StallTimeout(conf.TimeoutFirstByte, conf.TimeoutIdle, conf.MinRate)
+        self._slowest = GivingWay(conf.MinRate, conf.Connections)
         # The Crawl Worker says how many bytes may be held; whoever else uses a downloader has MaxBytes as the only bound.
         self._budget = WireBudget(1 << 62)
         self._will_resume = False
@@ -105,6 +107,11 @@ class CurlDownloader:
         """From now on at most so many bytes of unfinished bodies are held, beside one body that may always go on."""
         self._budget.limit = size
         self._look_after_paused()
+
+    def make_room(self, wanted: int) -> None:
+        """All connections are in use and so many requests wait: end as many transfers that are too slow."""
+        for transfer, rate in self._slowest.choose(self._active.values(), wanted, self._loop.time()):
+            self._give_up(transfer, DownloadFailure.GAVE_WAY, f"gave way to others: {rate:.0f} bytes a second")
 
     def cancel_all(self) -> None:
         for transfer in list(self._active.values()):
@@ -242,6 +249,7 @@ class CurlDownloader:
             if budget.may_go_on(transfer):
                 transfer.is_paused = False
                 transfer.pace = None
+                transfer.tempo = Tempo(self._loop.time(), transfer.received())
                 transfer.curl.pause(pycurl.PAUSE_CONT)
 
     def _give_way(self) -> None:

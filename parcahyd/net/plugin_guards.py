@@ -76,6 +76,7 @@ class GuardedDownloader:
         self._downloader = downloader
         self._start = downloader.start
         self._allow_bytes: Callable[[int], None] | None = getattr(downloader, "allow_bytes", None)
+        self._make_room: Callable[[int], None] | None = getattr(downloader, "make_room", None)
         self._loop = loop
         self._thread = threading.get_ident()
 
@@ -111,15 +112,19 @@ class GuardedDownloader:
         if self._allow_bytes is not None:
             self._allow_bytes(size)
 
+    def make_room(self, wanted: int) -> None:
+        if self._make_room is not None:
+            self._call(self._make_room, wanted)
+
     def cancel_all(self) -> None:
         self._call(self._downloader.cancel_all)
 
     def close(self) -> None:
         self._call(self._downloader.close)
 
-    def _call(self, method: Callable[[], None]) -> None:
+    def _call(self, method: Callable[..., None], *arguments: object) -> None:
         try:
-            method()
+            method(*arguments)
         except Exception as error:
             message = f'downloader "{self._name}" raised {error_line(error)} in {method.__name__}'
             self._loop.call_exception_handler({"message": message, "exception": error})

@@ -115,6 +115,36 @@ def test_nothing_is_taken_while_nothing_may_be_held(bench: DownloaderHarness, we
     assert results[0].body == b"x" * 100_000
 
 
+def test_slow_transfers_give_way_where_others_wait(bench: DownloaderHarness, web: WebServer) -> None:
+    bench.configure(Connections=2)
+
+    def drip(exchange: Exchange) -> None:
+        exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        while not exchange.server.web.over.wait(0.05):
+            exchange.raw(b"x")
+
+    web.pages["/"] = drip
+    downloader = bench.downloader
+    assert isinstance(downloader, CurlDownloader)
+    results: list[DownloadResult] = []
+    for _ in range(2):
+        downloader.start(request_to(f"http://pages.test:{web.port}/", web.address, web.port), results.append)
+    bench.run_until(lambda: all(transfer.received() for transfer in downloader._active.values()))
+    downloader.make_room(2)
+    bench.settle()
+    assert not results, "they have just begun"
+    for transfer in downloader._active.values():
+        transfer.tempo = None
+        transfer.started_at -= 1000
+    downloader.make_room(2)
+    bench.run_until(lambda: bool(results))
+    (result,) = results
+    assert result.failure is DownloadFailure.GAVE_WAY
+    assert result.detail == "gave way to others: 0 bytes a second"
+    assert result.peer == web.address
+    assert len(downloader._active) == 1, "slow ones keep their share"
+
+
 def test_a_body_that_drips_is_given_up_by_its_mean_rate(bench: DownloaderHarness, web: WebServer) -> None:
     # The bytes may be late by twenty times their interval before the limit for no byte at all counts.
     bench.configure(TimeoutIdle=1.0, MinRate=1000.0)

@@ -44,6 +44,25 @@ def test_a_downloader_that_says_nothing_honours_nothing() -> None:
     loop.close()
 
 
+def test_a_downloader_is_asked_to_make_room_only_if_it_can() -> None:
+    class Roomy(FakeDownloader):
+        wanted: int = 0
+
+        def make_room(self, wanted: int) -> None:
+            self.wanted = wanted
+            raise OSError("none left")
+
+    loop = asyncio.new_event_loop()
+    errors: list[str] = []
+    loop.set_exception_handler(lambda _loop, context: errors.append(context["message"]))
+    inner = Roomy({}, loop.call_soon)
+    GuardedDownloader("mine", inner, loop).make_room(3)
+    GuardedDownloader("other", FakeDownloader({}, loop.call_soon), loop).make_room(3)
+    loop.close()
+    assert inner.wanted == 3
+    assert errors == ['downloader "mine" raised OSError: none left in make_room']
+
+
 # --- plugins that break their contract ------------------------------------------------------------------------------
 
 

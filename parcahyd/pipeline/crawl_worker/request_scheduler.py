@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import deque
 from heapq import heappop, heappush
+from itertools import islice
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
+from parcahyd.pipeline.crawl_worker.slow_hosts import SlowHosts
 from parcahyd.rules.politeness.byte_rate import ByteRate
 from parcahyd.rules.politeness.rate_limit import RateLimit
 
@@ -22,6 +24,9 @@ __all__ = ["LONGEST_CONNECTING", "RequestScheduler"]
 LONGEST_CONNECTING = 4.0
 """Seconds that other requests wait for one that is connecting: by then the second repetition of a lost packet has left. Whoever
 lets connections hang, at an address that others share, must not hold them up for longer."""
+
+_SLOW_HOSTS_WAIT = 1.0
+"""Seconds after which a slow host that found the share of slow hosts in use asks again."""
 
 
 class _Visit(Protocol):
@@ -61,12 +66,13 @@ class RequestScheduler(Generic[VisitType]):
     the longest delay and the smallest number count. Times are monotonic.
     """
 
-    def __init__(self, address_delay: float, address_connections: int) -> None:
+    def __init__(self, address_delay: float, address_connections: int, slow_hosts: SlowHosts | None = None) -> None:
         self._address_rule = address_delay, address_connections
         self._hosts: dict[str, _WaitingLine[VisitType]] = {}
         self._addresses: dict[str, _WaitingLine[VisitType]] = {}
         self._heap: list[tuple[float, int, _WaitingLine[VisitType]]] = []
         self._sequence = 0
+        self._slow_hosts = slow_hosts or SlowHosts(1)
         self._connecting: dict[object, tuple[float, list[_WaitingLine[VisitType]]]] = {}
         """Requests that are not sent yet, the oldest first: how long others wait for each, and whose limits it keeps closed."""
 
@@ -111,6 +117,8 @@ class RequestScheduler(Generic[VisitType]):
                 self._queue(address)
                 continue
             host = self._hosts[visit.host]
+            if self._slow_hosts.names and self._slow_hosts.must_wait(visit.host, now):
+                host.limit.hold(now + _SLOW_HOSTS_WAIT)
             if host.limit.opens_at() > now:  # The host was held while its visit waited for the address.
                 host.waiting.appendleft(visit)
                 host.queued = False
@@ -124,6 +132,19 @@ class RequestScheduler(Generic[VisitType]):
             self._queue(host)
             return visit
         return None
+
+    def count_waiting(self, now: float) -> int:
+        """How many requests could be sent now. Those to slow hosts do not count, for nobody gives way to them."""
+        found: dict[str, int] = {}
+        for at, _, line in self._heap:
+            if at > now:
+                continue
+            # Of a host only the first visit could send. In an address's line one visit of each host waits.
+            for visit in islice(line.waiting, 1) if line.is_host else line.waiting:
+                host, address = self._lines(visit)
+                if host.limit.opens_at() <= now and visit.host not in self._slow_hosts.names:
+                    found[visit.address] = min(found.get(visit.address, 0) + 1, address.limit.places(now))
+        return sum(found.values())
 
     def connecting(self, request: object, visit: VisitType, now: float) -> bool:
         """The request that `next_ready` permitted is started; returns whether `sent` must be called when it leaves."""

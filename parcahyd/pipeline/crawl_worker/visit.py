@@ -48,6 +48,7 @@ nothing."""
 
 _NO_LINKS = NewLinks([], [], [])
 _UNASKED_304 = Failure(Reason.PROTOCOL, Event.FAILURE)
+_TOO_LATE = frozenset((DownloadFailure.TIMEOUT, DownloadFailure.GAVE_WAY))
 _FAULT = Failure(Reason.FAULT, Event.FAILURE)
 _FOREIGN_PEER = Failure(Reason.PEER, Event.FAILURE)
 
@@ -214,6 +215,10 @@ class Visit:
         if result.failure is None and not is_foreign_peer:
             self.backoff.answered(with_page=request.kind is RequestKind.PAGE and result.status < 400)
         self._handle(request, result, failed, now)
+        if result.failure is DownloadFailure.GAVE_WAY:
+            if self.backoff.reason is None:  # A robots.txt that did not come has its own.
+                self.backoff.back_off(Reason.GAVE_WAY, now)
+            self.stop()
         if failed is None and self.backoff.obey(result, now):
             self.stop()
 
@@ -221,7 +226,7 @@ class Visit:
         """Whether the visit's first request got no connection, and the host has an address that was not tried yet."""
         if self.next_request.requests != 1 or self.backoff.failures + 1 >= len(self.assignment.addresses):
             return False
-        return result.failure is DownloadFailure.CONNECT or (result.failure is DownloadFailure.TIMEOUT and not result.peer)
+        return result.failure is DownloadFailure.CONNECT or (result.failure in _TOO_LATE and not result.peer)
 
     def handle_error(self, request: PlannedRequest, error: Exception, now: float) -> str:
         """An error was raised while an answer was handled: record a failure of its URL; returns a sentence about the error."""

@@ -25,6 +25,7 @@ from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, Docum
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
+from parcahyd.pipeline.crawl_worker.slow_hosts import SlowHosts
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.pipeline.crawl_worker.waiting_answers import Answer, WaitingAnswers
 from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
@@ -41,6 +42,8 @@ _LONG_READING = 0.25
 so that a loaded machine does not slow them down."""
 _SHARES = 10
 """A visit with such documents uses one part in so many of the worker's time, while there are others."""
+_LOOKS_FOR_ROOM = 1.0
+"""Seconds between two looks at who waits, while all connections are in use."""
 _NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
@@ -97,9 +100,14 @@ class CrawlWorker:
         self._allowed = self._waiting.room
         if self._allow_bytes is not None:
             self._allow_bytes(self._allowed)
+        self._make_room: Callable[[int], None] | None = getattr(downloader, "make_room", None)
+        self._next_look = 0.0
+        self._slow_hosts = SlowHosts(work.Connections)
         self._main_q: deque[Assignment] = deque()
         self._visits: dict[int, tuple[Visit, float]] = {}
-        self._scheduler: RequestScheduler[Visit] = RequestScheduler(work.address_delay, work.address_connections)
+        self._scheduler: RequestScheduler[Visit] = RequestScheduler(
+            work.address_delay, work.address_connections, self._slow_hosts
+        )
         self._suspects: SuspectLine[Visit] = SuspectLine()
         self._address_backoff = AddressBackoff(work.RetryDelay)
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
@@ -149,6 +157,20 @@ class CrawlWorker:
             self._start(visit)
         if self.on_the_wire < limit and self._credit > 0 and not self._waiting and (at := self._scheduler.next_at()) < inf:
             self._wake(max(at, self._byte_rate.opens_at))
+        elif self.on_the_wire >= limit and self._make_room is not None:
+            if (now := clock()) >= self._next_look:
+                self._look_for_room(self._make_room, now)
+            # Slow transfers do not end soon, so nothing else would call `turn`.
+            self._wake(self._next_look)
+
+    def _look_for_room(self, make_room: Callable[[int], None], now: float) -> None:
+        """All connections are in use: have slow transfers give way to the requests that wait for nothing but a connection."""
+        self._next_look = now + _LOOKS_FOR_ROOM
+        if self._credit > 0 and not self._waiting and not self._stopping and now >= self._byte_rate.opens_at:
+            wanted = self._scheduler.count_waiting(now)
+            if wanted:
+                self._slow_hosts.others_wait(now)
+                make_room(wanted)
 
     def progress(self, pid: int) -> WorkerProgress:
         visits = [visit for visit, _ in self._visits.values()]
@@ -246,6 +268,8 @@ class CrawlWorker:
             sent=sent,
         )
         self.on_the_wire += 1
+        if self._slow_hosts.names:
+            self._slow_hosts.started(planned, visit.host)
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         if visit.watch is not None:
             visit.watch.sent(planned)
@@ -264,6 +288,8 @@ class CrawlWorker:
 
     def _done(self, visit: Visit, request: PlannedRequest, sent: DownloadRequest, result: DownloadResult) -> None:
         self.on_the_wire -= 1
+        if self._slow_hosts.under_way:
+            self._slow_hosts.ended(request)
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         monotonic = self._clock.monotonic()
         request.seconds = monotonic - request.started_at
@@ -302,6 +328,8 @@ class CrawlWorker:
         delay = pace.delay
         if pace.follows:
             pace.answered(request.seconds)
+        if self._slow_hosts.names and result.failure is None and request.kind is RequestKind.PAGE:
+            self._slow_hosts.gave_page(visit.host, request.seconds)
         planned = visit.next_request
         ready = planned.ready
         began = self._clock.monotonic()
@@ -396,6 +424,8 @@ class CrawlWorker:
             self._address_backoff.answered(visit.address)
         elif result.failure in _NO_ANSWER:
             self._note_silence(visit, now)
+        elif result.failure is DownloadFailure.GAVE_WAY:
+            self._slow_hosts.gave_way(visit.host)
 
     def _obey_pause(self, visit: Visit, now: float) -> None:
         """A server asks for a pause: leave its host alone for that time, and its address within limits."""

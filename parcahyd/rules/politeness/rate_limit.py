@@ -32,6 +32,12 @@ class RateLimit:
         """When the next request may start; infinity while as many as allowed are under way, or one is not sent yet."""
         return inf if self.connecting or self.under_way >= self.connections else self.next_at
 
+    def places(self, now: float) -> int:
+        """How many requests may start now, one after the other."""
+        if self.opens_at() > now:
+            return 0
+        return 1 if self.delay > 0.0 else self.connections - self.under_way
+
     @property
     def counts_from_sending(self) -> bool:
         """Whether the time when a request is sent decides about the next one."""

@@ -62,3 +62,15 @@ def test_a_share_of_zero_means_that_nobody_waits() -> None:
     _crawl(shares, 2000, 1, 0.0)
     shares.count("greedy.example", 5000, 0.0)
     assert not shares.is_exceeded_by("greedy.example")
+
+
+def test_as_many_requests_may_start_at_once_as_there_are_places() -> None:
+    gate = RateLimit(0.0, 3)
+    gate.enter(10.0)
+    assert gate.places(10.0) == 2
+    gate.hold(20.0)
+    assert gate.places(10.0) == 0
+    delayed = RateLimit(2.0, 3)
+    assert delayed.places(10.0) == 1, "the next one has to keep its distance"
+    delayed.enter(10.0)
+    assert delayed.places(10.0) == 0
