@@ -256,7 +256,7 @@ class CurlDownloader:
         self._giving_way = None
         for transfer in self._budget.to_give_way(self._active.values(), self._loop.time()):
             detail = f"{transfer.held} bytes were held for too long while other answers waited for memory"
-            self._give_up(transfer, DownloadFailure.TIMEOUT, detail)
+            self._give_up(transfer, DownloadFailure.GAVE_WAY, detail)
         self._look_after_paused()
 
     def _check_stalls(self) -> None:

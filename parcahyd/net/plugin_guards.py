@@ -110,7 +110,7 @@ class GuardedDownloader:
 
     def allow_bytes(self, size: int) -> None:
         if self._allow_bytes is not None:
-            self._allow_bytes(size)
+            self._call(self._allow_bytes, size)
 
     def make_room(self, wanted: int) -> None:
         if self._make_room is not None:
