@@ -77,7 +77,9 @@ def test_zstd_is_not_asked_for(bench: DownloaderHarness, web: WebServer) -> None
     assert "zstd" not in (web.seen[0].header("Accept-Encoding") or "")
 
 
-def test_beyond_the_bytes_that_may_be_held_one_body_at_a_time_goes_on(bench: DownloaderHarness, web: WebServer) -> None:
+def test_beyond_the_bytes_that_may_be_held_one_body_at_a_time_goes_on(
+    bench: DownloaderHarness, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten bodies of 600 kB with room for one: all arrive whole, and never is more held than the room and one body."""
     bodies = {f"/{number}": os.urandom(600_000) for number in range(10)}
     for path, body in bodies.items():
@@ -85,14 +87,15 @@ def test_beyond_the_bytes_that_may_be_held_one_body_at_a_time_goes_on(bench: Dow
     downloader = bench.downloader
     assert isinstance(downloader, CurlDownloader)
     downloader.allow_bytes(600_000)
-    most = 0
+    most, takes = 0, WireBudget.takes
 
-    def look() -> None:
+    def watched(budget: WireBudget, transfer: object, size: int) -> bool:
         nonlocal most
-        most = max(most, downloader._budget.held)
-        bench.loop.call_later(0.001, look)
+        taken = takes(budget, transfer, size)
+        most = max(most, budget.held)
+        return taken
 
-    look()
+    monkeypatch.setattr(WireBudget, "takes", watched)
     url = f"http://pages.test:{web.port}"
     results = bench.fetch(*(request_to(url + path, web.address, web.port) for path in bodies))
     assert [result.body for result in results] == [*bodies.values()]
