@@ -2,39 +2,37 @@
 
 A lease writes one row per visit, not one per URL. However the visit ends, its URLs stay in the database.
 
-Tested in tests/storage/test_frontier.py, tests/storage/test_due_urls.py and tests/storage/test_budgets.py.
+Tested in tests/storage/test_frontier.py and tests/storage/test_budgets.py.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Executable, Select, bindparam, func, literal_column, null, select, update
+from sqlalchemy import bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
-from parcahyd.core.states import Reason, State
+from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.traps.site_room import site_room
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.documents import VersionsForVisit
+from parcahyd.storage.due_urls import DueUrls, Revisits
 from parcahyd.storage.expressions import MOST, later, numbers, same, time_bound, updating
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, sites, urls
+from parcahyd.storage.schema import sites
 from parcahyd.storage.sites import PauseRows, SiteRows, earliest
 from parcahyd.storage.writer import Writer
 
-__all__ = ["DueUrls", "LeasedSite", "Leases", "VisitedSite"]
+__all__ = ["LeasedSite", "Leases", "VisitedSite"]
 
 _FIRST = frozenset({int(State.KNOWN), int(State.FAILED)})
 
 _DEATHS_ALLOWED = 3
 """Workers that may die in a row, without having stored anything of a site, before the site is paused for longer."""
-_WORKER_DIED = Reason.WORKER_DIED.word
 
 
 class LeasedSite(NamedTuple):
@@ -76,16 +74,6 @@ class VisitedSite(NamedTuple):
     addresses: str
     failures: int
     robots_delay: float
-
-
-class _Revisits(NamedTuple):
-    """Which stored, refused and gone URLs are due."""
-
-    before: float
-    """Those that were due before this time,"""
-    run: int
-    """and that no run with this number or a greater one has visited."""
-    is_forever: bool
 
 
 _FREE = sites.c.visit.is_(None)
@@ -173,13 +161,13 @@ class Leases:
             self._fill(pairs, picked, now, again, visit_pages, meta_keys)
         return pairs, now if self._pick(1, now, again) else self._next(now, again)
 
-    def _revisits(self, again_before: float | None) -> _Revisits:
+    def _revisits(self, again_before: float | None) -> Revisits:
         state = self._state
         if again_before is None:
-            return _Revisits(state.started_at, state.crawl_run, is_forever=False)
-        return _Revisits(again_before, state.crawl_run + 1, is_forever=True)
+            return Revisits(state.started_at, state.crawl_run, is_forever=False)
+        return Revisits(again_before, state.crawl_run + 1, is_forever=True)
 
-    def _pick(self, most: int, now: float, again: _Revisits) -> list[int]:
+    def _pick(self, most: int, now: float, again: Revisits) -> list[int]:
         found = self._writer.rows(_DUE, now=now, most=most)
         if self._may_revisit(now):
             found += self._writer.rows(_AGAIN, before=again.before, run=again.run, now=now, most=most)
@@ -208,7 +196,7 @@ class Leases:
             self._state.allowance.take_back()
 
     def _fill(
-        self, pairs: list[SiteLease], picked: Sequence[int], now: float, again: _Revisits, visit_pages: int, meta_keys: int
+        self, pairs: list[SiteLease], picked: Sequence[int], now: float, again: Revisits, visit_pages: int, meta_keys: int
     ) -> None:
         redirects = self._robots_rows.of(picked)
         found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
@@ -274,7 +262,7 @@ class Leases:
         )
         return fact, is_late or row.errand_until > now
 
-    def _next(self, now: float, again: _Revisits) -> float | None:
+    def _next(self, now: float, again: Revisits) -> float | None:
         """When the next site falls due. Few sites have a revisit due and are still paused."""
         known = earliest(*(row[0] for row in self._writer.rows(_NEXT_DUE)))
         times = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again.before, run=again.run)]
@@ -390,130 +378,3 @@ class Leases:
 
     def pauses_in_force(self, now: float) -> tuple[Pause, ...]:
         return self._pauses.in_force(now)
-
-
-# --- due URLs -----------------------------------------------------------------------------------------------------------
-
-_FEW = 200
-"""Sites with at most this many URLs are read completely, many in one query: most sites are small."""
-
-_STATE, _REASON, _VISITED_IN = 6, 10, -3
-_NOFOLLOW = Reason.NOFOLLOW.word
-_in_order = itemgetter(-2, -1, 0)
-_by_time = itemgetter(-1, 0)
-
-
-_COLUMNS = (
-    *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
-    *(urls.c.etag, urls.c.modified, urls.c.document_id, urls.c.reason),
-)
-_EARLIER_RUN = urls.c.visited_in < bindparam("run")
-_OF_SITE = select(*_COLUMNS).where(*same(urls, "site_id"))
-
-
-def _rest(state: ColumnElement[int], due: ColumnElement[bool]) -> Select[Any]:
-    """A site's URLs in a state other than known: one step into `urls_rest`."""
-    statement = _OF_SITE.where(urls.c.state != KNOWN, urls.c.state == state, urls.c.due_at.is_not(None), due)
-    return statement.order_by(urls.c.due_at, urls.c.key).limit(MOST)
-
-
-_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.visited_in, urls.c.priority, urls.c.due_at).where(
-    urls.c.site_id.in_(numbers("ids"))
-)
-_KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(MOST)
-_FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
-# Strictly less: a URL that a run has checked is due at that time or later, as long as the clock is not set back.
-_AGAIN_OF = tuple(_rest(state, (urls.c.due_at < bindparam("before")) & _EARLIER_RUN) for state in (STORED, REFUSED, GONE))
-# What only links with nofollow lead to counts as not known: another link may lead there.
-_KEYS_OF = (
-    select(urls.c.key)
-    .where(*same(urls, "site_id"), urls.c.reason.is_distinct_from(literal_column(f"'{_NOFOLLOW}'")))
-    .order_by(urls.c.key)
-)
-
-
-class DueUrls:
-    """Reads due URLs by steps into the indexes; used inside a transaction of the writer."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-
-    def of(
-        self, counts: dict[int, int], now: float, again: _Revisits, most: int, meta_keys: int
-    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
-        """By site: its due URLs, at most so many, and the keys of all its URLs if these are not more than `meta_keys`.
-
-        Known ones come first, by priority, then failed ones, then revisits.
-        `counts` says how many URLs each site has.
-        """
-        found = self._of_small([site for site, count in counts.items() if count <= _FEW], now, again, most)
-        for site, count in counts.items():
-            if count > _FEW:
-                found[site] = (
-                    self._of_large(site, now, again, most),
-                    self._keys_of(site) if count <= meta_keys else b"",
-                )
-            elif count > meta_keys:
-                found[site] = (found[site][0], b"")
-        return found
-
-    def _of_small(
-        self, ids: Collection[int], now: float, again: _Revisits, most: int
-    ) -> dict[int, tuple[tuple[DueUrl, ...], bytes]]:
-        rows: dict[int, list[Any]] = {site: [] for site in ids}
-        if ids:
-            for site, *row in self._writer.rows(_ALL_OF, ids=self._writer.lists.bind(list(ids))):
-                if row[_REASON] != _NOFOLLOW:
-                    rows[site].append(row)
-        return {
-            site: (
-                tuple(_due(row[:-3]) for row in _chosen(its_rows, now, again)[:most]),
-                array("q", sorted(row[0] for row in its_rows)).tobytes(),
-            )
-            for site, its_rows in rows.items()
-        }
-
-    def _of_large(self, site: int, now: float, again: _Revisits, most: int) -> tuple[DueUrl, ...]:
-        found = [_due(row) for row in self._writer.rows(_KNOWN_OF, site_id=site, most=most)]
-        limits: dict[Executable, dict[str, Any]] = {_FAILED_OF: {"before": now}}
-        limits |= {statement: {"before": again.before, "run": again.run} for statement in _AGAIN_OF}
-        for statement, limit in limits.items():
-            if len(found) < most:
-                found += [_due(row) for row in self._writer.rows(statement, site_id=site, most=most - len(found), **limit)]
-        return tuple(found)
-
-    def _keys_of(self, site: int) -> bytes:
-        return array("q", [key for (key,) in self._writer.rows(_KEYS_OF, site_id=site)]).tobytes()
-
-
-def _chosen(rows: Sequence[Any], now: float, again: _Revisits) -> list[Any]:
-    """The rows that the statements would choose; the last three columns are visited_in, priority and due_at."""
-    known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
-    dated = [row for row in rows if row[-1] is not None]
-    failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)
-    visits = [row for row in dated if row[-1] < again.before and row[_VISITED_IN] < again.run]
-    revisits = [
-        row
-        for state in (State.STORED, State.REFUSED, State.GONE)
-        for row in sorted((row for row in visits if row[_STATE] == state), key=_by_time)
-    ]
-    return known + failed + revisits
-
-
-def _due(row: Sequence[Any]) -> DueUrl:
-    key, path, depth, hops, seed, tries, state, etag, modified, document, reason = row
-    if document is None:
-        etag = modified = ""
-    return DueUrl(
-        key,
-        path,
-        depth,
-        hops,
-        bool(seed),
-        tries,
-        state,
-        etag,
-        modified,
-        has_page=document is not None,
-        is_suspect=reason == _WORKER_DIED,
-    )

@@ -9,7 +9,7 @@ import pytest
 from parcahyd.core.records import SiteLease
 from parcahyd.core.states import Reason, State
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.storage import frontier
+from parcahyd.storage import due_urls
 from tests.storage.desk import Desk
 
 _REASONS = {State.FAILED: Reason.TLS, State.REFUSED: Reason.ROBOTS, State.GONE: Reason.MISSING}
@@ -49,6 +49,6 @@ def _leased(desk: Desk, most: int, keys: int) -> dict[str, tuple[object, ...]]:
 def test_small_and_large_sites_are_leased_alike(desk: Desk, monkeypatch: pytest.MonkeyPatch, most: int, keys: int) -> None:
     _crawl(desk)
     small = _leased(desk, most, keys)
-    monkeypatch.setattr(frontier, "_FEW", 0)
+    monkeypatch.setattr(due_urls, "_FEW", 0)
     assert _leased(desk, most, keys) == small
     assert set(small) == {"a.example", "b.example"}

@@ -27,7 +27,7 @@ _ONCE = {"runs._LAST", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "site
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}
 _AT_THE_END = {"runs._LEFT", "runs._LEFT_OUT", "runs._HELD_BACK"}
-_PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "frontier._OF_SITE"}
+_PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "due_urls._OF_SITE"}
 """Never run as they are: others are made of them."""
 
 _PASSES = _ONCE | _WHEN_SETTINGS_CHANGED | _AT_THE_END

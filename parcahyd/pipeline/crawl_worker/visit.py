@@ -13,7 +13,7 @@ from typing import Any
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFailure, DownloadResult
-from parcahyd.core.records import Assignment, DueUrl, RobotsFact, RobotsStatus
+from parcahyd.core.records import Assignment, DueUrl, Pause, RobotsFact, RobotsStatus, VisitOver
 from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite, Site, may_be_augmented
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
@@ -177,6 +177,23 @@ class Visit:
         """End the visit: its host or address is left alone until then. This is no failure of the site."""
         self.backoff.extend(until)
         self.stop()
+
+    def last_record(self, now: float, pauses: tuple[Pause, Pause]) -> VisitOver:
+        """What the visit leaves; `pauses` are those of its host and of its address."""
+        return VisitOver(
+            visit=self.lease.visit,
+            site=self.lease.site,
+            at=now,
+            not_before=max(pauses[0].not_before, self.backoff.until),
+            pauses=pauses,
+            addresses=self.known_addresses,
+            addresses_expire=self.assignment.addresses_expire,
+            failures=self.backoff.failures,
+            pages=self.pages,
+            requests=self.next_request.requests,
+            reason=self.backoff.word,
+            guards=self.guards,
+        )
 
     def headers(self, request: PlannedRequest) -> tuple[tuple[str, str], ...]:
         """The headers of a request: those of every request to this host, and the validators of the stored document."""

@@ -18,7 +18,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
-from parcahyd.core.records import Assignment, Pause, PauseRecord, VisitOver
+from parcahyd.core.records import Assignment, Pause, PauseRecord
 from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.backoff import AddressBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, DocumentTools
@@ -481,22 +481,7 @@ class CrawlWorker:
                 failures=self._address_backoff.failures(visit.address),
             ),
         )
-        self._emit(
-            VisitOver(
-                visit=visit.lease.visit,
-                site=visit.lease.site,
-                at=now,
-                not_before=max(pauses[0].not_before, visit.backoff.until),
-                pauses=pauses,
-                addresses=visit.known_addresses,
-                addresses_expire=visit.assignment.addresses_expire,
-                failures=visit.backoff.failures,
-                pages=visit.pages,
-                requests=visit.next_request.requests,
-                reason=visit.backoff.word,
-                guards=visit.guards,
-            )
-        )
+        self._emit(visit.last_record(now, pauses))
         requests = visit.next_request.requests
         rests_until = now + max(visit.pace.delay, rate_rest) if requests else 0.0
         self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses, rests_until))
