@@ -168,7 +168,6 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
     # Crawl Worker -> Crawl Manager
     def request_processed(message: RequestProcessed) -> None:
         crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests)
-        url_dispatcher.wait_for_rest(message.rests_until)
         signals.raise_(Signal.REQUEST_PROCESSED)
 
     workers.on(RequestProcessed, request_processed)

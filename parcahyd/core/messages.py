@@ -191,6 +191,8 @@ class Committed(_Message, frozen=True):
     buffer_bytes: int
     pages: int = 0
     """Those of `stored` and `unchanged` that are no redirects: what MaxPages counts."""
+    rests_until: float = 0.0
+    """The latest `VisitOver.rests_until` of the released visits."""
 
 
 class Notice(_Message, frozen=True):
@@ -236,8 +238,6 @@ class RequestProcessed(_Message, frozen=True):
     pages: int
     requests: int
     pauses: tuple[Pause, ...]
-    rests_until: float = 0.0
-    """Until when the host keeps the delay and the rate that always hold there; pauses of other kinds do not count."""
 
 
 class Slowed(_Message, frozen=True):

@@ -402,3 +402,5 @@ class VisitOver(_Tagged, frozen=True):
     """A Reason's word when the site is paused."""
     guards: bytes = b""
     """What the trap guards learned, for the site's next visit."""
+    rests_until: float = 0.0
+    """Until when the host keeps the delay and the rate that always hold there; pauses of other kinds do not count."""

@@ -100,8 +100,9 @@ class CommittedCounts:
 class UpdateDatabase(Generic[Item]):
     """Writes batches of the buffer, one at a time.
 
-    `grant` returns credit to senders. `released` gets the visits that were released, and whether there is new work for the URL
-    Dispatcher. `report_failure` gets a sentence about a failure. `later` calls a function after so many seconds.
+    `grant` returns credit to senders. `released` gets the visits that were released, whether there is new work for the URL
+    Dispatcher, and until when the hosts of these visits rest. `report_failure` gets a sentence about a failure. `later` calls
+    a function after so many seconds.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class UpdateDatabase(Generic[Item]):
         max_size: int,
         *,
         grant: Callable[[dict[int, int]], None],
-        released: Callable[[list[int], bool], None],
+        released: Callable[[list[int], bool, float], None],
         report_failure: Callable[[str], None],
         later: Callable[[float, Callable[[], None]], None],
     ) -> None:
@@ -232,7 +233,7 @@ class UpdateDatabase(Generic[Item]):
         self.committed_counts.add_written(written)
         self._grant(self._buffer.committed(batch))
         if written.has_new_work:
-            self._released([], True)
+            self._released([], True, 0.0)
         self.run()
 
     def _release(self) -> bool:
@@ -259,7 +260,8 @@ class UpdateDatabase(Generic[Item]):
             return
         self._waits = 0
         self._grant(credit)
-        self._released([record.visit for record in over] + abandoned, True)
+        rests_until = max((record.rests_until for record in over), default=0.0)
+        self._released([record.visit for record in over] + abandoned, True, rests_until)
         self.run()
 
 

@@ -76,6 +76,8 @@ class UrlDispatcher:
         """Visits are over and committed; there may be new sites to lease."""
         for visit in message.released:
             self._weight -= self._open.pop(visit, 0)
+        # A host that keeps its usual delay is no reason to end the run.
+        self._rests_until = max(self._rests_until, message.rests_until)
         if message.new_work:
             self._has_new_work = True
             self.dispatch()
@@ -113,10 +115,6 @@ class UrlDispatcher:
         self._weight -= self._open.get(visit, 0)
         if visit in self._open:
             self._open[visit] = 0
-
-    def wait_for_rest(self, until: float) -> None:
-        """A site had a visit, and its host keeps its usual delay until then: that is no reason to end the run."""
-        self._rests_until = max(self._rests_until, until)
 
     def is_over(self) -> bool:
         """Whether nothing is leased or requested, and nothing falls due within WaitForRetries or after a usual delay."""

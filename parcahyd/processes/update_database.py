@@ -85,6 +85,7 @@ class UpdateDatabaseProcess:
         """Addresses that are not in the database yet."""
         self._released: list[int] = []
         self._has_new_work = False
+        self._rests_until = 0.0
         self._is_reporting = False
         self.coordinator = Channel(end, self.loop, FromCoordinatorToUpdate, self._end, self._arrived)
         self.coordinator.on(Begin, self._begin)
@@ -111,8 +112,9 @@ class UpdateDatabaseProcess:
             self._is_reporting = True
             self.loop.call_later(_REPORT_EVERY, self._report)
 
-    def send_committed(self, released: list[int], new_work: bool) -> None:
+    def send_committed(self, released: list[int], new_work: bool, rests_until: float) -> None:
         self._released.extend(released)
+        self._rests_until = max(self._rests_until, rests_until)
         self._has_new_work = self._has_new_work or new_work
         if released or new_work:
             self._report()
@@ -142,10 +144,12 @@ class UpdateDatabaseProcess:
                 buffer_records=buffer.records,
                 buffer_bytes=buffer.size,
                 pages=tally.stored + tally.unchanged - tally.redirects,
+                rests_until=self._rests_until,
             )
         )
         self._released = []
         self._has_new_work = False
+        self._rests_until = 0.0
 
     # --- what the database is asked ------------------------------------------------------------------------------------
 

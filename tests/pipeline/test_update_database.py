@@ -30,6 +30,7 @@ class Database:
         self.attempts = 0
         self.poisoned: list[BufferRecord] = []
         self.released: list[int] = []
+        self.rests: list[float] = []
         self._pending: list[Callable[[], None]] = []
 
     def write(self, queue: BufferQueue, items: Sequence[Item], done: Done) -> None:
@@ -70,12 +71,13 @@ class Bench:
         self.notices: list[str] = []
         self.alarms: list[tuple[float, Callable[[], None]]] = []
         self.released: list[int] = []
+        self.rests: list[float] = []
         self.box: UpdateDatabase[Item] = UpdateDatabase(
             self.buffer,
             self.database,
             max_size,
             grant=self._grant,
-            released=lambda visits, _: self.released.extend(visits),
+            released=self._release,
             report_failure=self.notices.append,
             later=lambda seconds, then: self.alarms.append((seconds, then)),
         )
@@ -83,6 +85,10 @@ class Bench:
     def _grant(self, credit: dict[int, int]) -> None:
         for sender, size in credit.items():
             self.credit[sender] = self.credit.get(sender, 0) + size
+
+    def _release(self, visits: list[int], _new_work: bool, rests_until: float) -> None:
+        self.released.extend(visits)
+        self.rests.append(rests_until)
 
     def settle(self, alarms: int = 1000) -> None:
         self.box.run()
@@ -105,10 +111,10 @@ def test_a_pass_is_extern_doc_bad_and_then_the_release() -> None:
     bench.buffer.put(BadRecord(7, 1, 1, "/", 0, 0, False, 0.0, 4, "missing", 0.0, 0), 1, sender=0)
     bench.put(1)
     bench.buffer.put(ExternRecord(7, 1, ("http://x.example/",)), 1, sender=0)
-    bench.buffer.put(VisitOver(7, 1, 0.0, 0.0), 1, sender=0)
+    bench.buffer.put(VisitOver(7, 1, 0.0, 0.0, rests_until=12.5), 1, sender=0)
     bench.settle()
     assert [queue for queue, _ in bench.database.batches] == list(BufferQueue)
-    assert bench.released == [7]
+    assert (bench.released, bench.rests) == ([7], [12.5])
     assert bench.buffer.is_empty
     assert (bench.box.committed_counts.unchanged, dict(bench.box.committed_counts.reasons)) == (1, {"missing": 1})
 

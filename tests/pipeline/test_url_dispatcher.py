@@ -43,8 +43,8 @@ def lease(visit: int, known: bytes = b"") -> SiteLease:
     return SiteLease(visit, visit, "http", f"h{visit}.example", 80, (DueUrl(1, "/"),), known=known)
 
 
-def committed(*released: int, new_work: bool = False) -> Committed:
-    return Committed(released, new_work, 0, 0, 0, 0, 0, 0, {}, 0, 0)
+def committed(*released: int, new_work: bool = False, rests_until: float = 0.0) -> Committed:
+    return Committed(released, new_work, 0, 0, 0, 0, 0, 0, {}, 0, 0, rests_until=rests_until)
 
 
 def test_asks_once_and_fills_the_queue() -> None:
@@ -131,8 +131,7 @@ def test_a_host_that_only_keeps_its_delay_is_waited_for() -> None:
     bench = Bench()
     bench.dispatcher.dispatch()
     bench.dispatcher.leases(Leases((lease(1),), None))
-    bench.dispatcher.wait_for_rest(1090.0)
-    bench.dispatcher.committed(committed(1, new_work=True))
+    bench.dispatcher.committed(committed(1, new_work=True, rests_until=1090.0))
     bench.dispatcher.leases(Leases((), 1090.0))
     assert not bench.dispatcher.is_over()
     assert bench.dispatcher.wakes_at() == 1090.0

@@ -147,7 +147,7 @@ def test_a_full_disk_makes_no_page_poison(loop: asyncio.AbstractEventLoop, tmp_p
     box = UpdateDatabase(
         *(buffer, thread, 4),
         grant=lambda _: loop.stop() if buffer.is_empty else None,
-        released=lambda _visits, _new: None,
+        released=lambda _visits, _new, _rest: None,
         report_failure=notices.append,
         later=later,
     )

@@ -178,7 +178,7 @@ class Visit:
         self.backoff.extend(until)
         self.stop()
 
-    def last_record(self, now: float, pauses: tuple[Pause, Pause]) -> VisitOver:
+    def last_record(self, now: float, pauses: tuple[Pause, Pause], rests_until: float) -> VisitOver:
         """What the visit leaves; `pauses` are those of its host and of its address."""
         return VisitOver(
             visit=self.lease.visit,
@@ -193,6 +193,7 @@ class Visit:
             requests=self.next_request.requests,
             reason=self.backoff.word,
             guards=self.guards,
+            rests_until=rests_until,
         )
 
     def headers(self, request: PlannedRequest) -> tuple[tuple[str, str], ...]:

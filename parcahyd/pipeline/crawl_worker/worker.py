@@ -481,10 +481,10 @@ class CrawlWorker:
                 failures=self._address_backoff.failures(visit.address),
             ),
         )
-        self._emit(visit.last_record(now, pauses))
         requests = visit.next_request.requests
         rests_until = now + max(visit.pace.delay, rate_rest) if requests else 0.0
-        self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses, rests_until))
+        self._emit(visit.last_record(now, pauses, rests_until))
+        self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)

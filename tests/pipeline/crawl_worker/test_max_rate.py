@@ -108,7 +108,7 @@ def test_a_visit_that_would_wait_for_long_ends_and_its_host_rests() -> None:
     assert world.paths() == ["/robots.txt", "/"]
     assert over.not_before == pytest.approx(start + 1000.0)
     assert (over.failures, over.reason) == (0, "")
-    assert world.processed[0].rests_until == pytest.approx(start + 1000.0)
+    assert over.rests_until == pytest.approx(start + 1000.0)
     assert world.processed[0].pauses[0].not_before == pytest.approx(start + 1000.0)
 
 
