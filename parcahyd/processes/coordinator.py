@@ -200,8 +200,8 @@ class Coordinator:
     def _end_children(self, update_database: Child) -> None:
         """However the run ended, no child stays. It is ending already, so another request to stop changes nothing."""
         ignore_from_now_on()
+        self.update_database.close()  # It ends by itself when its channel closes, while the workers end.
         self.workers.kill()
-        self.update_database.close()  # It ends by itself when its channel closes.
         if update_database.wait(_GRACE) is None:
             update_database.kill()
             update_database.wait()

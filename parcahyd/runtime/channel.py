@@ -22,6 +22,7 @@ __all__ = ["Channel", "Listener", "connect", "socket_pair"]
 
 _FIRST_INBOX = 1 << 14
 _READ_SIZE = 1 << 20
+_LARGEST_KEPT = 1 << 22
 _SOCKET_BUFFER = 1 << 20
 _MOST_PARTS_AT_ONCE = 64
 _ENOUGH_TO_WRITE = 1 << 17
@@ -210,7 +211,7 @@ class Channel:
         self._hand_over()
         if was_full and (self._filled == len(inbox) or len(inbox) < _READ_SIZE):
             self._enlarge()
-        elif not self._filled and len(inbox) > _READ_SIZE:
+        elif not self._filled and len(inbox) > _LARGEST_KEPT:
             self._inbox = bytearray(_READ_SIZE)  # The room for one large frame is not kept for ever.
 
     def _enlarge(self) -> None:

@@ -150,12 +150,19 @@ def read_links(body: bytes, header_charset: str) -> PageLinks:
 
     A charset that the Encoding Standard does not know counts as none.
     """
-    body = body[:MAX_PARSED]
+    if len(body) > MAX_PARSED:
+        body = _without_cut_tag(body[:MAX_PARSED])
     if IS_COMPILED and declares_utf8(body, header_charset):
         links = read_compiled(body)
         if links is not None:
             return links
     return read_tree(body, header_charset)
+
+
+def _without_cut_tag(body: bytes) -> bytes:
+    """The start of a page, which may end within a tag. The tree drops such a tag; the tag reader would refuse the page."""
+    tag = body.rfind(b"<")
+    return body[:tag] if tag >= 0 and b">" not in body[tag:] else body
 
 
 _META_UTF8 = re.compile(

@@ -20,6 +20,7 @@ __all__ = ["Rule", "RuleMatcher"]
 _END = "\n"
 """Stands for the end of a path, where a rule ends with `$`. No path in the one spelling holds it."""
 _OTHER_SPELLING = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/=%-]")
+_HAS_OTHER_SPELLING = re.compile(r"[^A-Za-z0-9._~/=-]").search
 _UNESCAPED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~=")
 _INDEX = re.compile(r"(.*/)index\.htm[^/]*+", re.DOTALL)
 
@@ -110,7 +111,8 @@ def _holds(path: str, texts: list[str]) -> bool:
 
 
 def _one_spelling(text: str) -> str:
-    return _OTHER_SPELLING.sub(_respelt, text)
+    # Nearly every path is in it already.
+    return _OTHER_SPELLING.sub(_respelt, text) if _HAS_OTHER_SPELLING(text) else text
 
 
 def _respelt(found: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parcahyd.rules.html import links
+from parcahyd.rules.html.known_tags import IS_COMPILED
 from parcahyd.rules.html.link_tags import MAX_TABLES
 from parcahyd.rules.html.links import MAX_HREF, MAX_LINKS, PageLinks, read_links
 from parcahyd.rules.robots.directives import MAX_RULES, Directive
@@ -214,6 +215,21 @@ def test_too_many_links_are_cut() -> None:
 def test_links_behind_the_part_that_is_parsed_are_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "MAX_PARSED", 30)
     assert _read("<a href=x>" + " " * 30 + "<a href=y>").follow == ["x"]
+
+
+@pytest.mark.parametrize("rest", ["<a href='y'>" * 20, "text without a tag" * 20, "<a href='y' title='>" * 20])
+def test_a_page_that_is_cut_says_what_its_tree_says(rest: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    markup = f"<!doctype html><title>x</title><a href='x'>{rest}".encode()
+    for limit in range(30, 80):
+        monkeypatch.setattr(links, "MAX_PARSED", limit)
+        assert read_links(markup, "utf-8").follow == links.read_tree(markup[:limit], "utf-8").follow
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="the tag reader is not compiled here")
+def test_a_page_that_is_cut_needs_no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "MAX_PARSED", 50)
+    monkeypatch.setattr(links, "read_tree", lambda *_: pytest.fail("the tree was built"))
+    assert read_links(b"<!doctype html><title>x</title><a href='x'>" + b"<a href='y'>" * 20, "utf-8").follow == ["x"]
 
 
 HOSTILE = [
