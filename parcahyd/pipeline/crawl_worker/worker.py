@@ -18,13 +18,14 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
-from parcahyd.core.records import Assignment, Pause, PauseRecord
+from parcahyd.core.records import Assignment, Pause
 from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.backoff import AddressBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, DocumentTools
 from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind
 from parcahyd.pipeline.crawl_worker.request_scheduler import RequestScheduler
+from parcahyd.pipeline.crawl_worker.server_pauses import LONGEST_WAIT, ServerPauses
 from parcahyd.pipeline.crawl_worker.slow_hosts import SlowHosts
 from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.pipeline.crawl_worker.waiting_answers import Answer, WaitingAnswers
@@ -35,8 +36,6 @@ from parcahyd.rules.urls.host_rules import HostRules, without_secrets
 __all__ = ["CrawlWorker"]
 
 _KEYS_PER_LOCAL_URL = 5
-_LONGEST_WAIT = 60.0
-"""Seconds: a visit that would have to wait longer for its host or address ends."""
 _LONG_READING = 0.25
 """Seconds: a document that takes longer to read keeps the other visits of the worker waiting. Ordinary ones take milliseconds,
 so that a loaded machine does not slow them down."""
@@ -44,7 +43,6 @@ _SHARES = 10
 """A visit with such documents uses one part in so many of the worker's time, while there are others."""
 _LOOKS_FOR_ROOM = 1.0
 """Seconds between two looks at who waits, while all connections are in use."""
-_NO_ANSWER = frozenset((DownloadFailure.CONNECT, DownloadFailure.TIMEOUT))
 
 
 class CrawlWorker:
@@ -110,6 +108,14 @@ class CrawlWorker:
         )
         self._suspects: SuspectLine[Visit] = SuspectLine()
         self._address_backoff = AddressBackoff(work.RetryDelay)
+        self._pauses = ServerPauses(
+            self._address_backoff,
+            self._scheduler,
+            clock,
+            emit=self._emit,
+            open_visits=lambda: (visit for visit, _ in self._visits.values()),
+            end=self._close,
+        )
         self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
         self._requests = 0
         self._received = 0
@@ -213,7 +219,7 @@ class CrawlWorker:
         self._address_backoff.opened(visit.address, assignment.address_failures)
         if self._stopping:
             visit.stop()
-        elif max(assignment.host_not_before, assignment.address_not_before) > now + _LONGEST_WAIT:
+        elif max(assignment.host_not_before, assignment.address_not_before) > now + LONGEST_WAIT:
             visit.put_off(max(assignment.host_not_before, assignment.address_not_before))
         elif visit.lease.scheme not in self._downloader.schemes:
             served = ", ".join(sorted(self._downloader.schemes))
@@ -273,7 +279,7 @@ class CrawlWorker:
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         if visit.watch is not None:
             visit.watch.sent(planned)
-        self._downloader.start(request, partial(self._done, visit, planned, request))
+        self._downloader.start(request, partial(self._arrived, visit, planned, request))
         if sent is not None and not self._tells_when_sent:
             sent()
         self._enqueue_or_close(visit, self._clock.now())
@@ -286,7 +292,8 @@ class CrawlWorker:
         if (at := self._scheduler.next_at()) < inf:
             self._wake(at)
 
-    def _done(self, visit: Visit, request: PlannedRequest, sent: DownloadRequest, result: DownloadResult) -> None:
+    def _arrived(self, visit: Visit, request: PlannedRequest, sent: DownloadRequest, result: DownloadResult) -> None:
+        """The downloader calls this with an answer or a failure: its connection is free, and it waits for its turn."""
         self.on_the_wire -= 1
         if self._slow_hosts.under_way:
             self._slow_hosts.ended(request)
@@ -303,43 +310,28 @@ class CrawlWorker:
         """Handle the answers that there is credit for, and have the downloader take no more than the others leave room for."""
         while (answer := self._waiting.take(self._credit)) is not None:
             self._handled_size = len(answer.result.body)
-            self._take(answer.visit, answer.request, answer.result)
+            self._received += self._handled_size
+            self._handle(answer.visit, answer.request, answer.result)
         if self._waiting.room != self._allowed and self._allow_bytes is not None:
             self._allowed = self._waiting.room
             self._allow_bytes(self._allowed)
 
-    def _take(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
-        """Check where an answer comes from, and have it handled."""
-        self._received += len(result.body)
-        is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)
-        if is_foreign:
-            self._report_plugin_error(
-                f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
-                f"{result.peer or 'an address it does not name'}; it was thrown away"
-            )
-        elif result.failure is DownloadFailure.PLUGIN:
-            self._report_plugin_error(result.detail)
-        self._answered(visit, request, result, is_foreign)
-
-    def _answered(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool) -> None:
-        """Have the visit handle the answer, and do what follows from that for its host, its address and its queue."""
-        now = self._clock.now()
-        pace = visit.pace
-        delay = pace.delay
-        if pace.follows:
-            pace.answered(request.seconds)
-        if self._slow_hosts.names and result.failure is None and request.kind is RequestKind.PAGE:
-            self._slow_hosts.gave_page(visit.host, request.seconds)
-        planned = visit.next_request
+    def _handle(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
+        """Have the visit record the answer, and do what follows from that for its host, its address and its queue."""
+        now, began = self._clock.now(), self._clock.monotonic()
+        delay, planned = visit.pace.delay, visit.next_request
         ready = planned.ready
-        began = self._clock.monotonic()
-        self._handle(visit, request, result, is_foreign, now)
+        if visit.pace.follows:
+            visit.pace.answered(request.seconds)
+        self._record(visit, request, result, now)
         self._share_time(visit, began)
-        if pace.delay != delay:
+        if visit.pace.delay != delay:
             self._change_pace(visit, request, delay)
         self._keep_rate(visit, request, result)
+        if self._slow_hosts.names or result.failure is DownloadFailure.GAVE_WAY:
+            self._note_speed(visit, request, result)
         if visit.backoff.asked_until or result.failure is not None or self._address_backoff.has_failures:
-            self._back_off(visit, result, now)
+            self._pauses.answered(visit, result, now)
         if ready is not None and planned.ready is None:
             self._scheduler.withdraw(visit)  # The answer ended the visit while another request was queued.
         elif ready is None and planned.ready is not None:
@@ -349,7 +341,16 @@ class CrawlWorker:
             visit.stop()
         self._enqueue_or_close(visit, now)
 
-    def _handle(self, visit: Visit, request: PlannedRequest, result: DownloadResult, is_foreign: bool, now: float) -> None:
+    def _record(self, visit: Visit, request: PlannedRequest, result: DownloadResult, now: float) -> None:
+        """Check where an answer comes from, and have its visit turn it into records."""
+        is_foreign = result.failure is None and not self._is_from(result.peer, visit.address)
+        if is_foreign:
+            self._report_plugin_error(
+                f"downloader {self._work.DownloaderClass}: an answer for {visit.address} came from "
+                f"{result.peer or 'an address it does not name'}; it was thrown away"
+            )
+        elif result.failure is DownloadFailure.PLUGIN:
+            self._report_plugin_error(result.detail)
         watch = visit.watch
         if watch is not None:
             watch.answered(request)
@@ -360,11 +361,18 @@ class CrawlWorker:
         if watch is not None:
             watch.handled(request)
 
+    def _note_speed(self, visit: Visit, request: PlannedRequest, result: DownloadResult) -> None:
+        """A host whose transfer gave way is slow from now on, until it gives pages quickly again."""
+        if result.failure is DownloadFailure.GAVE_WAY:
+            self._slow_hosts.gave_way(visit.host)
+        elif result.failure is None and request.kind is RequestKind.PAGE:
+            self._slow_hosts.gave_page(visit.host, request.seconds)
+
     def _share_time(self, visit: Visit, began: float) -> None:
         """Let the host of a visit wait whose document took long to read, since `began`: others are waiting, too."""
         took = self._clock.monotonic() - began
         if took > _LONG_READING and len(self._visits) > 1:
-            self._scheduler.hold(visit, began + min(_SHARES * took, _LONGEST_WAIT), 0.0)
+            self._scheduler.hold(visit, began + min(_SHARES * took, LONGEST_WAIT), 0.0)
 
     def _change_pace(self, visit: Visit, request: PlannedRequest, before: float) -> None:
         delay = visit.pace.delay
@@ -380,7 +388,7 @@ class CrawlWorker:
         self._byte_rate.received(size, self._max_rate, request.started_at)
         self._scheduler.received(visit, size, visit.settings.max_rate, request.started_at)
         wait = self._scheduler.rate_opens_at(visit) - self._clock.monotonic()
-        if wait > _LONGEST_WAIT:
+        if wait > LONGEST_WAIT:
             visit.put_off(self._clock.now() + wait)
 
     def _read_in_thread(self, visit: Visit, work: Callable[[], Any], then: ThreadCallback) -> None:
@@ -415,55 +423,6 @@ class CrawlWorker:
             self.turn()
 
         self._in_thread(work, done)
-
-    def _back_off(self, visit: Visit, result: DownloadResult, now: float) -> None:
-        """Leave the host or address alone where the answer asks for a pause, or where answers are missing."""
-        if visit.backoff.asked_until:
-            self._obey_pause(visit, now)
-        if result.failure is None:
-            self._address_backoff.answered(visit.address)
-        elif result.failure in _NO_ANSWER:
-            self._note_silence(visit, now)
-        elif result.failure is DownloadFailure.GAVE_WAY:
-            self._slow_hosts.gave_way(visit.host)
-
-    def _obey_pause(self, visit: Visit, now: float) -> None:
-        """A server asks for a pause: leave its host alone for that time, and its address within limits."""
-        until, visit.backoff.asked_until = visit.backoff.asked_until, 0.0
-        address_until = self._address_backoff.asked_to_wait(visit.address, visit.host, until, now)
-        word = Reason.ASKED_TO_WAIT.word
-        host = Pause(f"host {visit.host}", until, word, visit.backoff.failures)
-        self._leave_alone(visit, host, Pause(f"address {visit.address}", address_until, word), now)
-
-    def _note_silence(self, visit: Visit, now: float) -> None:
-        """A request got no answer: after several in a row, of several sites, their address is left alone."""
-        until = self._address_backoff.silent(visit.address, visit.lease.site, now)
-        if until is not None:
-            failures = self._address_backoff.failures(visit.address)
-            address = Pause(f"address {visit.address}", until, Reason.SILENT_ADDRESS.word, failures)
-            self._leave_alone(visit, Pause(f"host {visit.host}", now), address, now)
-
-    def _leave_alone(self, visit: Visit, host: Pause, address: Pause, now: float) -> None:
-        """Hold the host and the address, have that committed at once, and end visits that would have to wait too long."""
-        shift = self._clock.monotonic() - now
-        self._scheduler.hold(visit, host.not_before + shift, address.not_before + shift)
-        until = max(visit.backoff.until, host.not_before)
-        reason = visit.backoff.word
-        self._emit(PauseRecord(visit.lease.visit, visit.lease.site, until, visit.backoff.failures, reason, (host, address)))
-        for other, _ in list(self._visits.values()):
-            held = max(
-                host.not_before if other.host == visit.host else 0.0,
-                address.not_before if other.address == visit.address else 0.0,
-            )
-            if held <= now + _LONGEST_WAIT:
-                continue
-            if other is visit:  # Its answer is still being handled; `_done` closes it.
-                visit.put_off(held)
-                continue
-            self._scheduler.withdraw(other)
-            other.put_off(held)
-            if other.is_over:
-                self._close(other)
 
     def _close(self, visit: Visit) -> None:
         del self._visits[visit.lease.visit]

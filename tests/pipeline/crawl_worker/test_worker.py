@@ -16,7 +16,6 @@ from parcahyd.core.records import (
     DueUrl,
     ExternRecord,
     PageRecord,
-    PauseRecord,
     RobotsFact,
     RobotsStatus,
     SiteLease,
@@ -29,8 +28,6 @@ from parcahyd.rules.html.links import PageLinks, read_links
 from parcahyd.rules.sitemaps.reader import Sitemap
 from parcahyd.rules.urls.canonical_url import key_of
 from tests.pipeline.crawl_worker.world import ADDRESS, Answer, World, page, redirect
-
-_SILENCE = DownloadResult(failure=DownloadFailure.TIMEOUT)
 
 
 def test_a_site_is_crawled_whole_each_url_once_and_the_last_record_is_the_visit_s_end() -> None:
@@ -203,22 +200,6 @@ def test_a_site_that_stops_answering_is_left_alone() -> None:
     over = world.of(VisitOver)[0]
     assert (over.reason, over.failures) == (Reason.UNREACHABLE_SITE.word, 1)
     assert over.not_before > world.time
-
-
-@pytest.mark.parametrize(("retry_delay", "stay"), [(200.0, 0), (20.0, 3)])
-def test_who_would_wait_for_long_at_a_silent_address_gives_up_its_place(retry_delay: float, stay: int) -> None:
-    world = World({}, WorkConf(HostDelay=1.0, RetryDelay=retry_delay))
-    world.site = dict.fromkeys([f"http://h{number}.example/{path}" for number in range(3) for path in range(9)], _SILENCE)
-    robots = RobotsFact(RobotsStatus.ABSENT, b"", 900.0, 9000.0)
-    urls = tuple(DueUrl(key_of(f"/{path}"), f"/{path}") for path in range(9))
-    leases = [SiteLease(number, number, "http", f"h{number}.example", 80, urls, robots=robots) for number in range(3)]
-    world.worker.accept([Assignment(lease, ADDRESS, (ADDRESS,), 9000.0, 100) for lease in leases])
-    world.run(until=1010.0)
-    assert len(world.asked) >= 10
-    assert world.worker.open_visits == stay
-    (silence,) = [pause for record in world.of(PauseRecord) for pause in record.pauses if pause.subject == f"address {ADDRESS}"]
-    assert silence.not_before > 1000.0 + retry_delay
-    assert [over.not_before for over in world.of(VisitOver)] == [silence.not_before] * (3 - stay)
 
 
 def test_a_downloader_that_speaks_to_another_address_is_found_out() -> None:
