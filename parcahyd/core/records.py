@@ -10,6 +10,8 @@ from enum import Enum
 
 import msgspec
 
+from parcahyd.core.states import Event, Reason, State, after
+
 __all__ = [
     "Assignment",
     "BadRecord",
@@ -32,6 +34,10 @@ __all__ = [
     "VisitOver",
     "origin",
 ]
+
+
+_LONGEST_DETAIL = 500
+"""Characters."""
 
 
 class _Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -370,6 +376,43 @@ class BadRecord(_Tagged, frozen=True):
     address: str = ""
     blank_address: bool = False
     """The address did not answer: resolve the host again before the next visit."""
+
+    @classmethod
+    def of(
+        cls,
+        visit: int,
+        site: int,
+        url: DueUrl,
+        event: Event,
+        reason: Reason,
+        at: float,
+        due_at: float,
+        *,
+        tries: int = 0,
+        status: int = 0,
+        detail: str = "",
+        address: str = "",
+        blank_address: bool = False,
+    ) -> "BadRecord":
+        """What `event` makes of a URL. A page author may have written the detail, so it is cut."""
+        return cls(
+            visit=visit,
+            site=site,
+            key=url.key,
+            path=url.path,
+            depth=url.depth,
+            hops=url.hops,
+            seed=url.seed,
+            at=at,
+            state=int(after(event, State(url.state))),
+            reason=reason.word,
+            due_at=due_at,
+            tries=tries,
+            status=status,
+            detail=detail[:_LONGEST_DETAIL],
+            address=address,
+            blank_address=blank_address,
+        )
 
 
 class PauseRecord(_Tagged, frozen=True):

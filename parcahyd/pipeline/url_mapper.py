@@ -9,7 +9,7 @@ from __future__ import annotations
 from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Clock, Resolver
 from parcahyd.core.records import BadRecord, DueUrl, ResolvedLease, SiteLease, VisitOver
-from parcahyd.core.states import Event, Reason, State, after
+from parcahyd.core.states import Event, Reason
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
 
@@ -79,21 +79,8 @@ def hand_back(resolved: ResolvedLease, schedule: Schedule, now: float) -> tuple[
 def _bad(
     lease: SiteLease, url: DueUrl, event: Event, reason: Reason, now: float, due_at: float, tries: int, detail: str
 ) -> BadRecord:
-    return BadRecord(
-        visit=lease.visit,
-        site=lease.site,
-        key=url.key,
-        path=url.path,
-        depth=url.depth,
-        hops=url.hops,
-        seed=url.seed,
-        at=now,
-        state=int(after(event, State(url.state))),
-        reason=reason.word,
-        due_at=due_at,
-        tries=tries,
-        detail=detail[:500],
-        blank_address=True,
+    return BadRecord.of(
+        lease.visit, lease.site, url, event, reason, now, due_at, tries=tries, detail=detail, blank_address=True
     )
 
 

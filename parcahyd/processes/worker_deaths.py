@@ -7,9 +7,11 @@ on: a worker requests one suspect at a time, so the third death is put down to t
 
 from __future__ import annotations
 
+from functools import partial
+
 from parcahyd.core.messages import WatchStep, WorkerGone
 from parcahyd.core.records import BadRecord, DueUrl
-from parcahyd.core.states import Event, Reason, State, after
+from parcahyd.core.states import Event, Reason
 from parcahyd.processes.watched_requests import WatchedRequest
 from parcahyd.processes.worker_pool import Loss
 from parcahyd.refresh.schedule import Schedule
@@ -32,21 +34,11 @@ def judge(loss: Loss, schedule: Schedule, now: float) -> WorkerGone:
 
 def _failed(request: WatchedRequest, url: DueUrl, code: int | None, schedule: Schedule, now: float) -> BadRecord:
     tries = url.tries + 1
-    is_last = schedule.is_last_try(tries)
     doing = "it was requested" if request.step is WatchStep.SENT else "its document was read"
     detail = f"the process of the Crawl Worker ended (exit code {code}) while {doing}"
-    return BadRecord(
-        visit=request.visit,
-        site=request.site,
-        key=url.key,
-        path=url.path,
-        depth=url.depth,
-        hops=url.hops,
-        seed=url.seed,
-        at=now,
-        state=int(after(Event.LAST_FAILURE if is_last else Event.FAILURE, State(url.state))),
-        reason=(Reason.OUT_OF_TRIES if is_last else Reason.WORKER_DIED).word,
-        due_at=schedule.gone(now) if is_last else schedule.retry(now, Reason.WORKER_DIED, tries, url.key),
-        tries=tries,
-        detail=f"{Reason.WORKER_DIED.word}: {detail}" if is_last else detail,
-    )
+    of = partial(BadRecord.of, request.visit, request.site, url, at=now, tries=tries)
+    if schedule.is_last_try(tries):
+        detail = f"{Reason.WORKER_DIED.word}: {detail}"
+        return of(event=Event.LAST_FAILURE, reason=Reason.OUT_OF_TRIES, due_at=schedule.gone(now), detail=detail)
+    due_at = schedule.retry(now, Reason.WORKER_DIED, tries, url.key)
+    return of(event=Event.FAILURE, reason=Reason.WORKER_DIED, due_at=due_at, detail=detail)

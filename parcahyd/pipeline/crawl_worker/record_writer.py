@@ -22,7 +22,7 @@ from parcahyd.core.records import (
     TableFact,
     UnchangedRecord,
 )
-from parcahyd.core.states import Event, Reason, State, after
+from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
@@ -33,7 +33,6 @@ from parcahyd.rules.urls.canonical_url import key_of, member_url
 
 __all__ = ["RecordWriter"]
 
-_LONGEST_DETAIL = 500
 _LINKS_OF_A_RECORD = 500
 """New links that one record has of each kind, at most: visits take turns at the writer, a record each."""
 
@@ -256,21 +255,17 @@ class RecordWriter:
     ) -> None:
         self.address_blanked = self.address_blanked or blank_address
         self._emit(
-            BadRecord(
-                visit=self._visit,
-                site=self._site,
-                key=item.key,
-                path=item.path,
-                depth=item.depth,
-                hops=item.hops,
-                seed=item.seed,
-                at=now,
-                state=int(after(event, State(item.state))),
-                reason=reason.word,
-                due_at=due_at,
+            BadRecord.of(
+                self._visit,
+                self._site,
+                item,
+                event,
+                reason,
+                now,
+                due_at,
                 tries=tries,
                 status=status,
-                detail=detail[:_LONGEST_DETAIL],
+                detail=detail,
                 address=self._address if event is not Event.REFUSAL else "",
                 blank_address=blank_address,
             )
