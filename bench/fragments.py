@@ -90,7 +90,7 @@ def _visit(url: DueUrl, document: DownloadResult, table: bytes | None) -> _Seen:
 
     worker = CrawlWorker(
         *(0, _WORK, HostRules(_WORK, {}), network, FakeClock(), _Tools()),
-        credit=1,
+        credit=1 << 30,
         emit=emit,
         processed=lambda _: None,
         slowed=lambda _: None,

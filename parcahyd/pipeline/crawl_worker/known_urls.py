@@ -20,14 +20,16 @@ _MAX_SITEMAPS = 500
 
 
 class Room:
-    """How much all visits of a worker together may still hold: URLs in LocalQs, keys of found URLs, links, facts of guards."""
+    """How much all visits of a worker together may still hold: URLs in LocalQs, keys of found URLs, links, facts of guards, and
+    bytes of documents that wait for their tables."""
 
-    __slots__ = ("facts", "is_idle", "keys", "links", "urls")
+    __slots__ = ("document_bytes", "facts", "is_idle", "keys", "links", "urls")
 
-    def __init__(self, urls: int, keys: int, links: int) -> None:
+    def __init__(self, urls: int, keys: int, links: int, document_bytes: int = 0) -> None:
         self.urls = urls
         self.keys = keys
         self.links = links
+        self.document_bytes = document_bytes
         self.facts = MemoryBudget(links)
         self.is_idle = True
         """Whether the worker has connections to spare."""

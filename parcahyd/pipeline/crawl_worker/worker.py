@@ -116,7 +116,7 @@ class CrawlWorker:
             open_visits=lambda: (visit for visit, _ in self._visits.values()),
             end=self._close,
         )
-        self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls)
+        self._room = Room(work.LocalUrls, work.LocalUrls * _KEYS_PER_LOCAL_URL, work.LocalUrls, credit)
         self._requests = 0
         self._received = 0
         self._stopping = False

@@ -39,6 +39,7 @@ from parcahyd.core.records import DueUrl, StoredVersion, TableFact
 from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.augmented.offers import Offers
 from parcahyd.pipeline.crawl_worker.document_reader import NO_PARTS, Parts, ReadDocument, is_xml
+from parcahyd.pipeline.crawl_worker.known_urls import Room
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, redirect_target
 from parcahyd.rules.html.link_header import read_link_headers
 from parcahyd.rules.media_types.media_type import is_html
@@ -106,13 +107,20 @@ class Fragments:
     """
 
     def __init__(
-        self, origin: str, offers: Offers, max_bytes: int, allows: Callable[[str], bool], is_busy: Callable[[], bool]
+        self,
+        origin: str,
+        offers: Offers,
+        max_bytes: int,
+        allows: Callable[[str], bool],
+        is_busy: Callable[[], bool],
+        room: Room,
     ) -> None:
         self._origin = origin
         self._offers = offers
         self._max_bytes = max_bytes
         self._allows = allows
         self._is_busy = is_busy
+        self._room = room
         self._waiting: dict[int, ReadDocument] = {}
         self._expected: dict[int, _Expected] = {}
         self._is_closed = False
@@ -142,8 +150,18 @@ class Fragments:
             return None
         if self._is_busy() or self._offers.are_fragments_barred(now) or _has_more_outside_regions(document):
             return None
+        if len(result.body) > self._room.document_bytes:
+            return None  # It is stored without its table rather than held in memory.
+        self._room.document_bytes -= len(result.body)
         self._waiting[item.key] = document
         return _counted(_request(path, item))
+
+    def _take(self, key: int) -> ReadDocument | None:
+        """The document that waits, if there is one; it waits no longer."""
+        document = self._waiting.pop(key, None)
+        if document is not None:
+            self._room.document_bytes += len(document.result.body)
+        return document
 
     def _table_path(self, item: DueUrl) -> str | None:
         """The path of a document's table, if one is declared and robots.txt allows it."""
@@ -154,7 +172,7 @@ class Fragments:
         """Request nothing more; returns the documents that waited for the dropped requests."""
         self._is_closed = True
         keys = [request.item.key for request in dropped if request.item is not None]
-        return [self._waiting.pop(key) for key in keys if key in self._waiting]
+        return [document for key in keys if (document := self._take(key)) is not None]
 
     # --- what arrived --------------------------------------------------------------------------------------------------
 
@@ -167,7 +185,7 @@ class Fragments:
         moved = self._moved(request, result) if failed is None and result.status in REDIRECTS and not self._is_closed else None
         if moved is not None:
             return Step(request=moved)
-        document = self._waiting.pop(item.key, None)
+        document = self._take(item.key)
         if document is not None:
             document.parts = self._parts_of_waiting(request, document, result, failed, now)
             return Step(document)

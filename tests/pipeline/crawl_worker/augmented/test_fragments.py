@@ -250,7 +250,26 @@ def test_without_credit_a_document_is_not_read_and_its_table_not_requested() -> 
     assert [record.path for record in one.of(PageRecord)] == ["/plain.html"]
     one.worker.add_credit(10_000)
     one.run()
-    assert [(record.path, record.table is not None) for record in one.of(PageRecord)][1:] == [("/page.html", True)]
+    assert [record.path for record in one.of(PageRecord)] == ["/plain.html", "/page.html"]
+
+
+def test_documents_that_wait_are_bounded_in_bytes() -> None:
+    """Three that arrive together: there is room for one to wait, and the others are stored without their tables."""
+    body = document()
+    site: dict[str, Answer] = {f"/{number}.html": html(body) for number in range(4)}
+    site |= {f"/{number}.TVI": tvi(table(body, f"{number}.html")) for number in range(4)}
+    one = World({"/robots.txt": ROBOTS, **site}, WorkConf(HostDelay=0.0, HostConnections=3), len(body) * 3 // 2)
+    one.visit("/0.html", "/1.html", "/2.html")
+    while one.worker.open_visits:
+        one.worker.add_credit(len(body))
+        one.run()
+    stored = {record.path: record.table is not None for record in one.of(PageRecord) if record.path.endswith(".html")}
+    assert stored == {"/0.html": True, "/1.html": False, "/2.html": False}
+    one.visit("/3.html")
+    while one.worker.open_visits:
+        one.worker.add_credit(len(body))
+        one.run()
+    assert one.of(PageRecord)[-1].table is not None, "the room was given back"
 
 
 def test_of_large_documents_markers_are_not_looked_for() -> None:
