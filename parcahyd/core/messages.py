@@ -344,6 +344,8 @@ class Written(msgspec.Struct):
     """A site that is not being visited may have something to do."""
     late: int = 0
     """Records that changed nothing, since their visit is no longer open."""
+    instead: BadRecord | None = None
+    """What was stored in the place of a record that the database refused."""
 
 
 def rows_of(record: FromWorkerToUpdate) -> int:

@@ -208,6 +208,8 @@ class UpdateDatabase(Generic[Item]):
             self._wait_for_database(queue, batch, result)
             return
         self._refusals = self._waits = 0
+        if result.instead is not None:
+            self.committed_counts.add(result.instead)
         self._grant(self._buffer.committed(batch))
         self.run()
 

@@ -74,10 +74,14 @@ class DatabaseThread:
     def _store_poison(self, record: BufferRecord) -> Written:
         now = self._clock.now()
         if isinstance(record, BadRecord):
-            return self.opened().store_bad([msgspec.structs.replace(record, detail="")], now)
-        if isinstance(record, PageRecord):
-            return self.opened().store_bad([_failed(record, now)], now)
-        return Written()
+            instead = msgspec.structs.replace(record, detail="")
+        elif isinstance(record, PageRecord):
+            instead = _failed(record, now)
+        else:
+            return Written()
+        written = self.opened().store_bad([instead], now)
+        written.instead = None if written.late else instead
+        return written
 
     def _release(self, over: Sequence[VisitOver], abandoned: Sequence[int]) -> Written:
         store, now = self.opened(), self._clock.now()

@@ -32,7 +32,10 @@ def test_a_poisoned_record_ends_alone(server: SiteServer, crawl_on: CrawlFactory
     crawl.run(listener.url(), sets={"Work.MaxPages": 1})
     refuse_documents_of_length(database, len(site.bodies()[poisoned]))
 
-    crawl.run()
+    with crawl.start() as running:
+        assert running.wait() == 0, running.said()
+        summary = running.summary()
+    assert (summary["failed"], summary["reasons"]) == (1, {"store": 1})
     states = crawl.states()
     assert states[listener.url(poisoned)] == ("failed", "store")
     assert crawl.stored() == {listener.url(target) for target in site.bodies() if target != poisoned}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from parcahyd.core.errors import RecordRefusal, StoreFailure
 from parcahyd.core.messages import BufferQueue, BufferRecord, Written
 from parcahyd.core.records import BadRecord, ExternRecord, UnchangedRecord, VisitOver
+from parcahyd.core.states import State
 from parcahyd.pipeline.document_buffer import DocumentBuffer
 from parcahyd.pipeline.update_database import UpdateDatabase
 
@@ -29,6 +30,7 @@ class Database:
         self.batches: list[tuple[BufferQueue, list[BufferRecord]]] = []
         self.attempts = 0
         self.poisoned: list[BufferRecord] = []
+        self.instead: BadRecord | None = None
         self.released: list[int] = []
         self.rests: list[float] = []
         self._pending: list[Callable[[], None]] = []
@@ -49,8 +51,8 @@ class Database:
     def write_as_failed(self, _queue: BufferQueue, item: Item, done: Done) -> None:
         if not self.down:
             self.poisoned.append(item.record)
-        down = self.down
-        self._pending.append(lambda: done(StoreFailure("down") if down else Written()))
+        down, instead = self.down, self.instead
+        self._pending.append(lambda: done(StoreFailure("down") if down else Written(instead=instead)))
 
     def release(self, over: Sequence[VisitOver], abandoned: Sequence[int], done: Done) -> None:
         down = self.down
@@ -139,6 +141,17 @@ def test_a_poison_record_is_isolated_and_the_rest_is_stored_once() -> None:
     assert [record.key for record in bench.database.poisoned if isinstance(record, UnchangedRecord)] == [5]
     assert bench.credit == {3: 80}
     assert bench.buffer.is_empty
+
+
+def test_what_is_stored_as_failed_is_counted_with_its_reason() -> None:
+    bench = Bench(max_size=8)
+    bench.database.poison = {5}
+    bench.database.instead = BadRecord(7, 1, 5, "/", 0, 0, False, 0.0, State.FAILED, "store", 0.0, 1)
+    for key in range(8):
+        bench.put(key)
+    bench.settle()
+    counts = bench.box.committed_counts
+    assert (counts.unchanged, dict(counts.by_state), dict(counts.reasons)) == (7, {State.FAILED: 1}, {"store": 1})
 
 
 def test_nothing_is_called_poison_while_the_database_is_down() -> None:

@@ -96,7 +96,9 @@ def test_a_page_that_cannot_be_stored_has_failed_and_other_poison_is_given_up(
     thread.write_as_failed(BufferQueue.EXTERN, BufferedItem(ExternRecord(visit, 1, ("http://b.example/",))), answers.take)
     thread.call(lambda: thread.opened().close(), answers.take)
     failed, given_up, _ = answers.wait(3)[1:]
-    assert (failed, given_up) == (Written(), Written())
+    assert given_up == Written()
+    assert failed.instead is not None
+    assert (failed.instead.key, failed.instead.state, failed.instead.reason) == (page.key, State.FAILED, Reason.STORE.word)
     with closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
         assert connection.execute("SELECT path, state, reason FROM urls").fetchall() == [("/", State.FAILED, Reason.STORE.word)]
 
