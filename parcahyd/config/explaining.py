@@ -382,6 +382,7 @@ out of range stop the start with one line: file, line, key, what is wrong, and t
 - Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
 - Without a configuration folder, `PluginDir` is empty and no plugin file is loaded; `--set Map.PluginDir=DIR` names one.
 - `LocalInstance = false` is refused for now: the cluster comes as an extra, `parcahyd[cluster]`.
+- `ListIP` has no effect while `LocalInstance` is true; a hint says so.
 - `DnsResloverClass`, as the paper's table spells it, is understood as `DnsResolverClass`, with a hint.
 """
 

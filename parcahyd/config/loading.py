@@ -66,7 +66,7 @@ def load(
     Without a folder the defaults count, and relative paths start in the current directory; there are no plugin files, since
     nobody named the folder above the current one as a place of code. `database`, the text of `--db`, wins over every DbUrl; a
     file in it is looked for from the current directory. What was understood but should be
-    written differently is appended to `hints`. Raises ConfigurationError, one line, at the first error.
+    written differently, or has no effect, is appended to `hints`. Raises ConfigurationError, one line, at the first error.
     """
     hints = [] if hints is None else hints
     where = _absolute(os.curdir if folder is None else os.fspath(folder))
@@ -83,8 +83,17 @@ def load(
         sources={name: one.place.source for name, one in given.items()},
     )
     _refuse_min_above_max(configuration.work, given)
+    hints += _unused_machines(configuration, given)
     shown_database_url(configuration)  # Raises for a DbUrl that no store opens, with its place.
     return configuration
+
+
+def _unused_machines(configuration: Configuration, given: dict[str, _Given]) -> Iterator[str]:
+    """A hint for each ListIP that names machines while everything runs on this one."""
+    for which, conf in (("Map", configuration.map), ("Work", configuration.work)):
+        if conf.LocalInstance and conf.ListIP:
+            place = given[f"{which}.ListIP"].place.text
+            yield f"{place}: ListIP is not used while LocalInstance is true: everything runs on this machine (remove ListIP)"
 
 
 def statements(text: str) -> Iterator[Statement]:

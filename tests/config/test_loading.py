@@ -317,6 +317,15 @@ def test_the_right_spelling_needs_no_hint(folder: Folder) -> None:
     assert hints == []
 
 
+def test_machines_that_are_not_used_have_a_hint(folder: Folder) -> None:
+    hints: list[str] = []
+    load(folder(work_conf='\nListIP = ["192.0.2.1"]', map_conf="ListIP = []"), ['Map.ListIP=["192.0.2.2"]'], hints)
+    text = "ListIP is not used while LocalInstance is true: everything runs on this machine (remove ListIP)"
+    assert hints == [f"""--set Map.ListIP=["192.0.2.2"]: {text}""", f"WorkConf.toml, line 2: {text}"]
+    load(folder(work_conf="ListIP = []"), hints=hints)
+    assert len(hints) == 2
+
+
 @pytest.mark.parametrize("keys", [("DnsResloverClass", "DnsResolverClass"), ("DnsResolverClass", "DnsResloverClass")])
 def test_both_spellings_at_once_are_refused(folder: Folder, keys: tuple[str, str]) -> None:
     refused = refusal(folder(map_conf=f'{keys[0]} = "system"\n{keys[1]} = "system"\n'))
