@@ -18,7 +18,7 @@ import pcre2
 from parcahyd.augment.marker_tokens import TokenReader
 from parcahyd.augment.tvi import REGION_ID
 
-__all__ = ["MAX_MARKER_ERRORS", "Marked", "MarkerError", "Span", "find_regions", "may_have_markers"]
+__all__ = ["MAX_MARKER_ERRORS", "Marked", "MarkerError", "Span", "find_regions", "has_markers", "may_have_markers"]
 
 MAX_MARKER_ERRORS = 100
 """Errors of one document that are reported; further errors are dropped."""
@@ -63,6 +63,17 @@ class Marked(NamedTuple):
 
     spans: tuple[Span, ...] = ()
     errors: tuple[MarkerError, ...] = ()
+
+
+def has_markers(document: bytes, *, is_xml: bool = False, charset: str = "") -> bool:
+    """Whether a document has a marker, right or wrong. The words `volatile` and `data-vol` in its text are none."""
+    if not may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
+        return False
+    tokens = TokenReader(document, is_xml, ())
+    while (token := tokens.next()) is not None:
+        if token.is_comment or token.id is not None:
+            return True
+    return False
 
 
 def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") -> Marked:

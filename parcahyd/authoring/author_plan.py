@@ -16,6 +16,7 @@ from parcahyd.rules.urls.canonical_url import canonical, split
 __all__ = [
     "AuthorPlan",
     "declared",
+    "declaring",
     "is_declared",
     "make_plan",
     "robots_file",
@@ -58,6 +59,13 @@ def make_plan(folder: Path, base_url: str = "http://localhost/", *, form: str = 
     if not isinstance(write_declaration(declaration), str):
         raise UserError(f"{base_url!r} and {bundle!r} cannot be declared", "avoid semicolons and the like in their names")
     return AuthorPlan(str(folder), url, declaration, bundle)
+
+
+def declaring(plan: AuthorPlan, *, has_regions: bool) -> AuthorPlan:
+    """The plan as it is declared: without .TVI where no page has regions, so that crawlers do not ask for what is not there."""
+    if has_regions:
+        return plan
+    return msgspec.structs.replace(plan, declaration=msgspec.structs.replace(plan.declaration, tvi=""))
 
 
 def robots_file(plan: AuthorPlan) -> str:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from parcahyd.augment.refusal import Refusal
-from parcahyd.augment.site_offer import write_declaration
 from parcahyd.authoring.atomic_files import digest_of, read_or_none, remove, write_atomically
-from parcahyd.authoring.author_plan import AuthorPlan, declared, is_declared, make_plan, robots_file
+from parcahyd.authoring.author_plan import AuthorPlan, declared, declaring, is_declared, make_plan, robots_file
 from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
 from parcahyd.authoring.site_folder import SIDECARS, Page, find_pages, for_all_pages
 
@@ -70,6 +69,7 @@ def build(
         done.append(page)
         if progress is not None:
             progress(len(done), len(pages))
+    plan = declaring(plan, has_regions=any(path.endswith(".TVI") for page in done for path in page.entry.files))
     written = [path for page in done for path in page.written]
     entries = {page.path: page.entry for page in done}
     removed = _remove_leftovers(plan, before.pages, entries, dry_run)
@@ -239,7 +239,7 @@ def augment_folder(folder: str | os.PathLike[str], base_url: str, *, form: str =
     plan = make_plan(Path(folder), base_url or _ANYWHERE, form=form, bundle=bundle)
     report = build(plan)
     if not plan.is_whole_site:
-        _declare_in_folder(plan, report)
+        _declare_in_folder(folder, report)
     return report
 
 
@@ -250,9 +250,9 @@ def page_element(page: str, base_url: str) -> str:
     return f'<link rel="augment" href="{"../" * page.count("/")}{DECLARATIONS}">'
 
 
-def _declare_in_folder(plan: AuthorPlan, report: BuildReport) -> None:
-    file = os.path.join(plan.folder, DECLARATIONS)
-    text = f"Augment: {write_declaration(plan.declaration)}\n".encode()
+def _declare_in_folder(folder: str | os.PathLike[str], report: BuildReport) -> None:
+    file = os.path.join(folder, DECLARATIONS)
+    text = f"{report.robots_line.removeprefix('# ')}\n".encode()
     if read_or_none(file) != text:
         write_atomically(file, text)
         report.written.append(DECLARATIONS)

@@ -16,7 +16,7 @@ from parcahyd.augment.skeleton import part_with_tvi
 from parcahyd.augment.tol import Tol, read_tol
 from parcahyd.augment.tvi import read_tvi
 from parcahyd.authoring.atomic_files import read_or_none
-from parcahyd.authoring.author_plan import AuthorPlan, is_declared
+from parcahyd.authoring.author_plan import AuthorPlan, declaring, is_declared
 from parcahyd.authoring.page_tables import PageError, make_bundle, tables_of
 from parcahyd.authoring.site_folder import Page, find_pages, find_sidecars, for_all_pages
 
@@ -27,14 +27,17 @@ def check(plan: AuthorPlan, *, jobs: int = 1, progress: Callable[[int, int], Non
     """All errors: first those of each page, then those of the folder as a whole."""
     pages = find_pages(plan)
     found: list[PageError] = []
-    for number, errors in enumerate(for_all_pages(partial(_check_page, plan), pages, jobs), 1):
+    has_regions = False
+    for number, (errors, has_tvi) in enumerate(for_all_pages(partial(_check_page, plan), pages, jobs), 1):
         found += errors
+        has_regions |= has_tvi
         if progress is not None:
             progress(number, len(pages))
-    return [*found, *_leftovers(plan, pages), *_whole(plan, pages)]
+    return [*found, *_leftovers(plan, pages), *_whole(declaring(plan, has_regions=has_regions), pages)]
 
 
-def _check_page(plan: AuthorPlan, page: Page) -> list[PageError]:
+def _check_page(plan: AuthorPlan, page: Page) -> tuple[list[PageError], bool]:
+    """The errors of a page, and whether it has a .TVI."""
     document = read_or_none(os.path.join(plan.folder, page.path)) or b""
     tables = tables_of(page, document)
     errors = list(tables.errors)
@@ -50,7 +53,7 @@ def _check_page(plan: AuthorPlan, page: Page) -> list[PageError]:
             sentence = _wrong_tol(there, wanted) if path == page.tol else _wrong_tvi(there, document)
         if sentence:
             errors.append(PageError(path, 0, 0, sentence))
-    return errors
+    return errors, page.tvi in tables.files
 
 
 def _wrong_tol(there: bytes, wanted: bytes) -> str:

@@ -114,6 +114,13 @@ def test_commands_in_the_pages_can_be_typed(page: Path) -> None:
         assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= options, rest
 
 
+@pytest.mark.parametrize("name", ["for-site-authors.md", "augmented-hypertext.md", "tol-tvi-format.md"])
+def test_pages_for_site_authors_name_every_marker(name: str) -> None:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for marker in ("data-vol=", 'class="volatile"', "<Vol#>", "<!--vol "):
+        assert marker in page, marker
+
+
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(r"^- \d+: \[.*?\]\((.*?)\)$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)

@@ -9,7 +9,7 @@ from turbohtml import parse
 
 from parcahyd.augment import marker_tokens
 from parcahyd.augment.marker_tokens import TokenReader
-from parcahyd.augment.markers import MAX_MARKER_ERRORS, find_regions
+from parcahyd.augment.markers import MAX_MARKER_ERRORS, find_regions, has_markers
 
 
 def _contents(document: bytes, is_xml: bool = False) -> dict[str, bytes]:
@@ -125,6 +125,21 @@ def test_mistakes_have_line_and_column(document: bytes) -> None:
     marked = find_regions(document)
     assert marked.spans == ()
     assert [tuple(mistake) for mistake in marked.errors] == MISTAKES[document]
+
+
+@pytest.mark.parametrize("is_xml", [False, True])
+def test_only_markers_are_markers(is_xml: bool) -> None:
+    documents = XML if is_xml else HTML
+    assert {document: has_markers(document, is_xml=is_xml) for document in documents} == {
+        document: bool(regions) for document, regions in documents.items()
+    }
+
+
+def test_words_in_a_text_are_no_markers() -> None:
+    for text in (b"<p>A volatile price", b'<code>&lt;span class="volatile" id=x></code>', b"<p>the data-vol attribute"):
+        assert not has_markers(text)
+    assert has_markers(b"<p>A volatile price: <b data-vol=price>11</b>")
+    assert has_markers(b"<!--vol ?-->"), "a marker with an error is one"
 
 
 def test_an_empty_element_of_xml_is_a_mistake() -> None:

@@ -39,6 +39,24 @@ def test_a_first_build(site: Path) -> None:
     )
 
 
+def test_tvi_is_declared_only_where_a_page_has_regions(tmp_path: Path) -> None:
+    robots, page = tmp_path / "robots.txt", tmp_path / "kettle.html"
+    page.write_text("<p>Its price is volatile today; data-vol would mark it.</p>")
+    plan = make_plan(tmp_path)
+    assert build(plan).errors == []
+    without = b"# Augment: 1; scope=/; tol={stem}.TOL; index=index.html; bundle=/site.TOL\n"
+    assert (robots.read_bytes(), check(plan), (tmp_path / "kettle.TVI").exists()) == (without, [], False)
+    page.write_text('<p>Its price is <span class="volatile" id="price">11</span> today.</p>')
+    assert [str(error) for error in check(plan)][-1].startswith("robots.txt: it does not say: # Augment: 1; scope=/; tol=")
+    assert build(plan).written == ["kettle.TOL", "kettle.TVI", "site.TOL", "robots.txt"]
+    assert robots.read_bytes() == without.replace(b"index=", b"tvi={stem}.TVI; index=")
+    assert check(plan) == []
+    page.write_text("<p>Sold.</p>")
+    assert build(plan).removed == ["kettle.TVI"]
+    assert (robots.read_bytes(), check(plan)) == (without, [])
+    assert build(plan).written == []
+
+
 def test_the_tables_are_right(site: Path) -> None:
     build(make_plan(site))
     tol = read_tol((site / "kettle.TOL").read_bytes())

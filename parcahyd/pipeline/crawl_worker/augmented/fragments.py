@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from parcahyd.augment.markers import may_have_markers
+from parcahyd.augment.markers import has_markers, may_have_markers
 from parcahyd.augment.refusal import MAX_TABLE_BYTES, Consequence, Refusal, RefusalReason
 from parcahyd.augment.sidecars import is_of_document, resolve
 from parcahyd.augment.skeleton import merge, part_with_tvi, refreshed
@@ -146,7 +146,7 @@ class Fragments:
         if result.status != 200 or len(result.body) > _LARGEST or not _can_have_regions(document.media_type):
             return None
         path = self._table_path(item)
-        if path is None or not may_have_markers(result.body, is_xml=not is_html(document.media_type)):
+        if path is None or not _has_markers(document):
             return None
         if self._is_busy() or self._offers.are_fragments_barred(now) or _has_more_outside_regions(document):
             return None
@@ -387,6 +387,14 @@ def _counted(request: PlannedRequest) -> PlannedRequest:
 
 def _can_have_regions(media_type: str) -> bool:
     return is_html(media_type) or is_xml(media_type)
+
+
+def _has_markers(document: ReadDocument) -> bool:
+    """Whether the document may have regions. Words in the text of all but large ones do not count."""
+    body, is_no_html = document.result.body, not is_html(document.media_type)
+    if len(body) > _LARGEST_MARKED:
+        return may_have_markers(body, is_no_html)
+    return has_markers(body, is_xml=is_no_html, charset=document.charset)
 
 
 def _has_more_outside_regions(document: ReadDocument) -> bool:

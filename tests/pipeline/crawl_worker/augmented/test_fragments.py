@@ -46,6 +46,7 @@ def test_a_table_of_another_version_parts_the_document_by_its_markers() -> None:
     ("path", "body", "robots"),
     [
         ("/page.html", document().replace(b"data-vol", b"data-val"), ROBOTS),
+        ("/page.html", b"<p>Prices are volatile today, and a data-vol attribute would say so.</p>", ROBOTS),
         ("/page.html", document(), DownloadResult(404)),
         ("/private.html", document(), DownloadResult(200, (), b"User-agent: *\nDisallow: /*.TVI\nAugment: 1")),
         ("/page.html?q=1", document(), ROBOTS),
