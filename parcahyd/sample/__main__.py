@@ -1,6 +1,7 @@
 """`python -m parcahyd.sample serve` serves the sample site; `python -m parcahyd.sample tour` crawls it.
 
-The tour crawls the sample site and shows what was stored, with the ordinary commands. It prints every command before it
+The tour crawls the sample site, changes one number on it and refreshes that page, and shows what was stored, with the ordinary
+commands. It prints every command before it
 runs, so that a reader can repeat it.
 
 Tested in tests/sample/test_tour.py.
@@ -17,7 +18,7 @@ from pathlib import Path
 import click
 
 from parcahyd.cli.options import port_option
-from parcahyd.sample.server import SampleServer
+from parcahyd.sample.server import CHANGING_PAGE, GUESTS, SampleServer
 
 __all__ = ["SETTINGS", "sample", "tour"]
 
@@ -73,12 +74,30 @@ def tour(folder: Path) -> int:
         _print(
             "# /site.TOL is a table of all links of the site, which robots.txt declares: `parcahyd explain` tells of it below."
         )
+        code = code or _refresh(folder, server, settings)
     for command in (["status"], ["urls"], ["explain", forbidden, *settings], ["verify"]):
         code = code or _command(folder, *command)
     if not code:
         program = shlex.join([os.path.relpath(sys.executable, folder), "-m", "parcahyd"])
         _print(f"\n# Everything is in {folder / 'crawl.db'}. To look further:")
         _print(f"#   cd {shlex.quote(str(folder))}; {program} --help")
+    return code
+
+
+def _refresh(folder: Path, server: SampleServer, settings: list[str]) -> int:
+    """The second run: one number of a page has changed, and only the table of what changes is fetched."""
+    server.change()
+    before = len(server.requests)
+    _print(f"\n# On the start page, the number of today's guests went from {GUESTS[0]} to {GUESTS[1]}. Refresh that page:")
+    code = _command(folder, "run", "--refresh", server.url + CHANGING_PAGE.lstrip("/"), *settings)
+    asked = [path for _, path, _ in server.requests[before:]]
+    _print(f"# The server was asked for {' and '.join(asked) or 'nothing'}, and for nothing else.")
+    if asked and CHANGING_PAGE not in asked:
+        moved, whole = sum(map(server.size_of, asked)), server.size_of(CHANGING_PAGE)
+        _print(
+            f"# That is the part of the page that changes: {moved:,} bytes came instead of the whole page of {whole:,}, "
+            "and the crawl has the new page."
+        )
     return code
 
 

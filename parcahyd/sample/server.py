@@ -18,6 +18,8 @@ from parcahyd.augment.tol import write_tol
 
 __all__ = [
     "BUNDLE",
+    "CHANGING_PAGE",
+    "GUESTS",
     "REDIRECTS",
     "SampleServer",
     "site_files",
@@ -26,6 +28,10 @@ __all__ = [
 
 REDIRECTS = {"/opening-times": "/visit/hours.html", "/kettles": "/kettles/", "/news": "/news/", "/visit": "/visit/"}
 """Paths that answer 301, and where they lead."""
+
+CHANGING_PAGE, _FRAGMENT = "/", b'data-vol="guests">%d<'
+GUESTS = 37, 52
+"""The number on the changing page, before and after `SampleServer.change`."""
 
 _TYPES = {
     "css": "text/css; charset=utf-8",
@@ -70,6 +76,7 @@ class SampleServer:
         self.requests: list[tuple[str, str, int]] = []
         self._files = site_files()
         self._files |= site_tables(self._files)
+        """Replaced as a whole, never changed: requests are answered by other threads."""
         self._server = ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -87,6 +94,17 @@ class SampleServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def change(self) -> None:
+        """A number on the changing page becomes another one, and its tables with it."""
+        before, after = (_FRAGMENT % guests for guests in GUESTS)
+        files = site_files()
+        files[CHANGING_PAGE] = files[CHANGING_PAGE].replace(before, after)
+        self._files = files | site_tables(files)
+
+    def size_of(self, path: str) -> int:
+        """The bytes that a path is answered with now."""
+        return len(self._files.get(path, b""))
 
     def wait(self) -> None:
         """Block until the server ends, that is, until an interruption."""

@@ -13,7 +13,8 @@ from parcahyd.augment.refusal import Refusal
 from parcahyd.augment.sidecars import is_of_document
 from parcahyd.augment.site_offer import declarations_in
 from parcahyd.augment.tol import read_tol
-from parcahyd.sample.server import REDIRECTS, SampleServer, site_files
+from parcahyd.augment.tvi import Tvi, read_tvi
+from parcahyd.sample.server import CHANGING_PAGE, GUESTS, REDIRECTS, SampleServer, site_files
 
 LOST = "/kettles/steam-engine.html"
 
@@ -110,6 +111,19 @@ def test_every_page_has_its_table_and_all_are_in_the_bundle_that_robots_declares
         assert not isinstance(beside, Refusal)
         assert beside.body == table.body
         assert is_of_document(place, beside.head.document, f"http://host{path}")
+
+
+def test_a_page_changes_with_its_tables() -> None:
+    with SampleServer() as server:
+        skeletons = []
+        for guests in GUESTS:
+            page, table = _get(server, CHANGING_PAGE)[2], read_tvi(_get(server, "/index.TVI")[2])
+            assert isinstance(table, Tvi)
+            assert (table.hash, table.regions[0].content) == (sha256(page).digest(), b"%d" % guests)
+            assert server.size_of(CHANGING_PAGE) == len(page)
+            skeletons.append(table.base_hash)
+            server.change()
+        assert skeletons[0] == skeletons[1]
 
 
 def test_what_was_asked_is_remembered() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from parcahyd.sample.__main__ import tour
+from parcahyd.storage.reports import Reports
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,12 +20,20 @@ def test_the_tour_crawls_and_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     output = capfd.readouterr()
     assert output.err == ""
     commands = [line.split()[2] for line in output.out.splitlines() if line.startswith("$ parcahyd ")]
-    assert commands == ["run", "status", "urls", "explain", "verify"]
+    assert commands == ["run", "run", "status", "urls", "explain", "verify"]
+    assert "number of today's guests went from 37 to 52. Refresh that page:" in output.out
+    assert "# The server was asked for /index.TVI, and for nothing else." in output.out
+    assert re.search(r"changes: \d{3} bytes came instead of the whole page of 1,\d{3}, and the crawl has the new", output.out)
+    with Reports.open(f"sqlite:///{folder / 'crawl.db'}") as reports:
+        (start,) = [found.url for found in reports.urls() if found.depth == 0]
+        document = reports.document(start)
+        assert document is not None
+        assert b'<span data-vol="guests">52</span>' in document.body
     assert "23: 0 known, 20 stored, 0 failed, 2 refused, 1 gone" in output.out
     assert "forbidden for parcahyd by Disallow: /private/" in output.out
     assert "Nothing was found" in output.out
     assert "in this order: /robots.txt, /site.TOL, /, " in output.out
-    assert "ledger.TOL, declared by robots.txt for /" in output.out
+    assert "ledger.TVI, declared by robots.txt for /" in output.out
 
 
 def test_the_first_command_that_fails_ends_the_tour(
