@@ -1,8 +1,12 @@
-"""Reports a run to people: a display that is redrawn on the terminal, and a summary that stays."""
+"""Reports a run to people: a display that is redrawn on the terminal, and a summary that stays.
+
+Tested in tests/cli/test_live_display.py, and with real runs in tests/end_to_end/test_display.py.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -10,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, size, span
-from parcahyd.core.progress import Progress, RunSummary
+from parcahyd.core.progress import Progress, RunSummary, SiteProgress, WorkerProgress
 
 __all__ = [
     "LiveDisplay",
@@ -18,8 +22,9 @@ __all__ = [
     "summary_lines",
 ]
 
-_OTHER_ROWS = 15
-"""Lines that the head, the table headings and the workers' table take on a small machine."""
+_WIDE = 80
+"""Columns from which on a terminal has room for all columns of the tables."""
+_NOTE_LINES = 3
 
 
 class LiveDisplay:
@@ -33,8 +38,7 @@ class LiveDisplay:
         if self._live is None:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
-        rows = self._console.height - _OTHER_ROWS - len(snapshot.workers)
-        self._live.update(draw(snapshot, max(rows, 1)), refresh=True)
+        self._live.update(draw(snapshot, self._console), refresh=True)
 
     def finished(self, summary: RunSummary) -> None:
         self.close()
@@ -47,9 +51,23 @@ class LiveDisplay:
             self._live = None
 
 
-def draw(snapshot: Progress, site_rows: int) -> RenderableType:
-    """What is drawn for a snapshot, with at most `site_rows` sites, those with the most waiting URLs first."""
-    parts: list[RenderableType] = [_head(snapshot), Text(), _sites(snapshot, site_rows), Text(), _workers(snapshot)]
+def draw(snapshot: Progress, console: Console) -> RenderableType:
+    """What is drawn for a snapshot, in fewer lines than the console has.
+
+    Where there is little room, what is said of the run as a whole stays, and then the sites with the most waiting URLs.
+    """
+    rows = _rows(snapshot)
+    lines = _lines(rows, console)
+    while sum(lines.values()) >= console.height and len(rows) > 1:
+        least = max(rows, key=list(_RANKS).index)
+        del rows[least], lines[least]
+    parts: list[RenderableType] = [_head(rows)]
+    room = console.height - 1 - sum(lines.values())
+    workers = snapshot.workers[: max(room - _ROOM_FOR_SITES, 0)]
+    sites = _busiest(snapshot, room - _ABOVE_A_TABLE - (_ABOVE_A_TABLE + len(workers) if workers else 0))
+    is_wide = console.width >= _WIDE
+    parts += [Text(), _sites(sites, is_wide)] if sites else []
+    parts += [Text(), _workers(workers, is_wide)] if workers else []
     return Group(*parts)
 
 
@@ -59,33 +77,53 @@ _PHASES = {
     "finishing": "finishing: the last pages are being stored",
 }
 
+_RANKS = dict.fromkeys(("run", "note", "left", "pages", "not stored", "reasons", "to write", "sites"))
+"""What is said of the run as a whole, most important first."""
 
-def _head(snapshot: Progress) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold")
+
+def _rows(snapshot: Progress) -> dict[str, str]:
+    """What is said of the run as a whole, in the order in which it is drawn; what there is nothing to say of is left out."""
+    rows = {
+        "run": f"{span(snapshot.seconds)}, {_phase(snapshot)}",
+        "note": snapshot.note,
+        "pages": _pages(snapshot),
+        "left": _left(snapshot),
+        "sites": _in_work(snapshot),
+        "to write": f"{plural(snapshot.buffer_records, 'answer')} ({size(snapshot.buffer_bytes)})"
+        if snapshot.buffer_records
+        else "",
+        "not stored": _listed({"failed": snapshot.failed, "refused": snapshot.refused, "gone": snapshot.gone}),
+        "reasons": counts(snapshot.reasons, most=5),
+    }
+    return {label: text for label, text in rows.items() if text}
+
+
+def _lines(rows: dict[str, str], console: Console) -> dict[str, int]:
+    """How many lines each row takes. A note that takes too many is cut."""
+    width = max(console.width - _LABEL, 1)
+    if "note" in rows and len(_foreign(rows["note"]).wrap(console, width)) > _NOTE_LINES:
+        shown = _foreign(rows["note"]).wrap(console, width)[:_NOTE_LINES]
+        rows["note"] = " ".join(line.plain.strip() for line in shown)[:-1] + "…"
+    return {label: len(_foreign(text).wrap(console, width)) for label, text in rows.items()}
+
+
+_LABEL = 12
+"""Columns of the labels, and of the gap behind them."""
+
+
+def _head(rows: dict[str, str]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", width=_LABEL - 2)
     grid.add_column()
-    grid.add_row("run", _foreign(f"{span(snapshot.seconds)}, {_phase(snapshot)}"))
-    grid.add_row(
-        "pages",
-        f"{snapshot.stored:,} stored, {snapshot.unchanged:,} unchanged, "
-        f"{snapshot.pages_per_second:,.1f} per second, {size(snapshot.received)}",
-    )
-    grid.add_row("left", _left(snapshot))
-    grid.add_row(
-        "sites",
-        f"{snapshot.open_visits:,} in work: {snapshot.url_ip_queue:,} wait for their address, "
-        f"{snapshot.resolved_queue:,} for a worker",
-    )
-    grid.add_row("to write", f"{plural(snapshot.buffer_records, 'answer')} ({size(snapshot.buffer_bytes)})")
-    grid.add_row("not stored", f"{snapshot.failed:,} failed, {snapshot.refused:,} refused, {snapshot.gone:,} gone")
-    grid.add_row("reasons", counts(snapshot.reasons, most=5) or "none")
-    if snapshot.note:
-        grid.add_row("note", _foreign(snapshot.note))
+    for label, text in rows.items():
+        grid.add_row(label, _foreign(text))
     return grid
 
 
 def _phase(snapshot: Progress) -> str:
     """What the run does, and where it waits, for what and until when."""
+    if snapshot.unstored:
+        return "held up until the database takes records; the next try is within 10 s"
     if snapshot.phase != "waiting":
         return _PHASES.get(snapshot.phase, snapshot.phase)
     if snapshot.waits_until is None:
@@ -93,34 +131,70 @@ def _phase(snapshot: Progress) -> str:
     return f"waiting: the next URL falls due {due(snapshot.waits_until, snapshot.at)}"
 
 
+def _pages(snapshot: Progress) -> str:
+    unchanged = f", {snapshot.unchanged:,} unchanged" if snapshot.unchanged else ""
+    rate = f", {snapshot.pages_per_second:,.1f} per second" if snapshot.phase == "crawling" and not snapshot.unstored else ""
+    return f"{snapshot.stored:,} stored{unchanged}{rate}, {size(snapshot.received)}"
+
+
 def _left(snapshot: Progress) -> str:
     """What waits at the sites that are visited, and how long that takes at the rate of the run so far."""
     waiting = sum(worker.waiting for worker in snapshot.workers)
     done = snapshot.stored + snapshot.unchanged + snapshot.failed + snapshot.gone
-    if not waiting or not done:
+    if not waiting and snapshot.phase == "waiting":
+        return ""  # The phase says until when.
+    if not waiting or not done or snapshot.unstored:
         return plural(waiting, "URL")
     return f"{plural(waiting, 'URL')}, about {span(waiting * snapshot.seconds / done)}; pages may bring more"
 
 
-def _sites(snapshot: Progress, rows: int) -> RenderableType:
-    table = _table("site", "address", "#pages", "#waiting", "#worker")
+def _in_work(snapshot: Progress) -> str:
+    if not snapshot.open_visits:
+        return ""
+    waiting = [
+        f"{number:,} {'waits' if number == 1 else 'wait'} for {what}"
+        for number, what in ((snapshot.url_ip_queue, "an address"), (snapshot.resolved_queue, "a worker"))
+        if number
+    ]
+    return f"{snapshot.open_visits:,} in work" + (f": {', '.join(waiting)}" if waiting else "")
+
+
+def _listed(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
+
+
+_ABOVE_A_TABLE = 2
+"""An empty line and the headings."""
+_ROOM_FOR_SITES = 10
+"""Lines, with those above both tables, that workers leave to the sites where there is little room."""
+
+
+def _busiest(snapshot: Progress, rows: int) -> list[SiteProgress]:
     sites = [site for worker in snapshot.workers for site in worker.sites]
-    for site in sorted(sites, key=lambda site: (-site.waiting, -site.pages, site.site))[:rows]:
-        table.add_row(_foreign(site.site), _foreign(site.address), f"{site.pages:,}", f"{site.waiting:,}", str(site.worker))
+    return sorted(sites, key=lambda site: (-site.waiting, -site.pages, site.site))[: max(rows, 0)]
+
+
+def _sites(sites: Sequence[SiteProgress], is_wide: bool) -> RenderableType:
+    table = _table("site", "#pages", "#waiting", *(("address", "#worker") if is_wide else ()))
+    for site in sites:
+        wide = (_foreign(site.address), str(site.worker)) if is_wide else ()
+        table.add_row(_foreign(site.site), f"{site.pages:,}", f"{site.waiting:,}", *wide)
     return table
 
 
-def _workers(snapshot: Progress) -> RenderableType:
-    table = _table("worker", "#process", "#visits", "#on the wire", "#waiting", "#requests", "#received")
-    for worker in snapshot.workers:
+def _workers(workers: Sequence[WorkerProgress], is_wide: bool) -> RenderableType:
+    table = _table(
+        "worker", "#visits", "#on the wire", "#waiting", "#requests", "#received", *(("#process",) if is_wide else ())
+    )
+    for worker in workers:
         table.add_row(
             str(worker.worker),
-            str(worker.pid),
             f"{worker.visits:,}",
             f"{worker.on_the_wire:,}",
             f"{worker.waiting:,}",
             f"{worker.requests:,}",
             size(worker.received),
+            *((str(worker.pid),) if is_wide else ()),
         )
     return table
 

@@ -193,6 +193,8 @@ class Committed(_Message, frozen=True):
     """Those of `stored` and `unchanged` that are no redirects: what MaxPages counts."""
     rests_until: float = 0.0
     """The latest `VisitOver.rests_until` of the released visits."""
+    unstored: int = 0
+    """Records that wait for a database that takes nothing; 0 where it takes them."""
 
 
 class Notice(_Message, frozen=True):

@@ -75,6 +75,8 @@ class Progress(msgspec.Struct, frozen=True):
     """When the snapshot was taken, in seconds since the epoch."""
     waits_until: float | None = None
     """When the next URL falls due, in seconds since the epoch; none where that is not known."""
+    unstored: int = 0
+    """Answers that wait for a database that takes nothing, which `note` explains; 0 where it takes them."""
 
 
 class RunSummary(msgspec.Struct, frozen=True):

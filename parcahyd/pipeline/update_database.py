@@ -134,6 +134,11 @@ class UpdateDatabase(Generic[Item]):
         self._batch_size = dict.fromkeys(BufferQueue, max_size)
         self.committed_counts = CommittedCounts()
 
+    @property
+    def is_held_up(self) -> bool:
+        """Whether the database took nothing when it was last tried."""
+        return self._waits > 0
+
     def run(self) -> None:
         """Woken by *Something to update*: write a batch, unless one is being written or a few records wait for more."""
         if self._busy:

@@ -26,6 +26,8 @@ class RunProgress:
         self.unstored = 0
         """Records that wait for a database that takes nothing; 0 where it takes them."""
         self._notes: deque[str] = deque(maxlen=_NOTES_KEPT)
+        self._note = ""
+        """The newest sentence, as long as it holds."""
         self._clock = clock
         self._observer = observer
         self._started = clock.monotonic()
@@ -38,13 +40,16 @@ class RunProgress:
 
     def set_committed(self, message: Committed) -> None:
         self._committed = message
-        self.unstored = 0
+        if self.unstored and not message.unstored:
+            self._note = ""  # The database takes records again.
+        self.unstored = message.unstored
 
     def count_requests(self, message: RequestProcessed) -> None:
         self.requests += message.requests
 
     def note(self, sentence: str, unstored: int = 0) -> None:
         self._notes.append(sentence)
+        self._note = sentence
         self.unstored = unstored or self.unstored
 
     def report(self, phase: str, boxes: CoordinatorBoxes | None, workers: tuple[WorkerProgress, ...]) -> None:
@@ -72,9 +77,10 @@ class RunProgress:
                 buffer_bytes=committed.buffer_bytes,
                 workers=workers,
                 phase=phase,
-                note=self._notes[-1] if self._notes else "",
+                note=self._note,
                 at=self._clock.now(),
                 waits_until=boxes.url_dispatcher.wakes_at() if boxes else None,
+                unstored=self.unstored,
             )
         )
 

@@ -145,6 +145,7 @@ class UpdateDatabaseProcess:
                 buffer_bytes=buffer.size,
                 pages=tally.stored + tally.unchanged - tally.redirects,
                 rests_until=self._rests_until,
+                unstored=buffer.records if self._boxes.update_database.is_held_up else 0,
             )
         )
         self._released = []

@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 
 import msgspec
+import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from parcahyd.cli.live_display import LiveDisplay, draw, summary_lines
@@ -28,10 +30,10 @@ SNAPSHOT = Progress(
 )
 
 
-def _text(snapshot: Progress, site_rows: int = 10) -> str:
-    console = Console(file=io.StringIO(), width=120, highlight=False)
+def _text(snapshot: Progress, width: int = 120, height: int = 40) -> str:
+    console = Console(file=io.StringIO(), width=width, height=height, highlight=False)
     with console.capture() as capture:
-        console.print(draw(snapshot, site_rows))
+        console.print(draw(snapshot, console))
     return capture.get()
 
 
@@ -41,7 +43,7 @@ def test_everything_a_watcher_wants_is_there() -> None:
         "1 min 15 s, crawling",
         "1,234 stored, 5 unchanged, 33.3 per second, 2.5 MB",
         "100 URLs, about 6.0 s; pages may bring more",
-        "13 in work: 11 wait for their address, 12 for a worker",
+        "13 in work: 11 wait for an address, 12 wait for a worker",
         "14 answers (1.5 kB)",
         "6 failed, 7 refused, 8 gone",
         "missing 8, robots 7",
@@ -72,8 +74,40 @@ def test_nothing_is_foretold_before_the_first_page() -> None:
     )
 
 
+def test_a_run_that_the_database_holds_up_says_so_and_foretells_nothing() -> None:
+    text = _text(msgspec.structs.replace(SNAPSHOT, unstored=14, note="the database takes nothing: its disk is full; make room"))
+    assert "held up until the database takes records; the next try is within 10 s" in text
+    assert "its disk is full; make room" in text
+    assert "crawling" not in text
+    assert "about" not in text
+
+
+def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
+    quiet = Progress(1.0, 1, 0, 0, 0, 0, 96, {}, 2.0, 0, 0, 0, 0, 0, ())
+    lines = [line.rstrip() for line in _text(quiet).splitlines()]
+    assert lines == ["run         1.0 s, crawling", "pages       1 stored, 2.0 per second, 96 B", "left        0 URLs"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(110, 40), (60, 15), (60, 10), (40, 6), (200, 12)])
+@pytest.mark.parametrize("workers", [1, 64])
+def test_a_frame_fits_in_its_terminal(width: int, height: int, workers: int) -> None:
+    crowded = msgspec.structs.replace(SNAPSHOT, workers=SNAPSHOT.workers * workers, note="a plugin said: " + "x y " * 500)
+    lines = _text(crowded, width, height).splitlines()
+    assert len(lines) < height
+    assert max(map(cell_len, lines)) <= width
+    assert lines[0].startswith("run")
+
+
+def test_where_there_is_little_room_the_run_comes_first_and_then_its_sites() -> None:
+    text = _text(SNAPSHOT, 60, 15)
+    assert "http://s4.example" in text
+    assert "process" not in text
+    assert "address" not in text.partition("http://s4")[0].splitlines()[-1]
+    assert "run" in _text(SNAPSHOT, 60, 3)
+
+
 def test_the_busiest_sites_come_first_and_the_rest_is_left_out() -> None:
-    text = _text(SNAPSHOT, site_rows=2)
+    text = _text(SNAPSHOT, height=12)
     assert text.index("s4.example") < text.index("s3.example")
     assert "s2.example" not in text
 

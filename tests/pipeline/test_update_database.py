@@ -163,8 +163,10 @@ def test_nothing_is_called_poison_while_the_database_is_down() -> None:
     assert bench.credit == {}
     assert bench.buffer.records == 4
     assert bench.notices
+    assert bench.box.is_held_up
     bench.database.down = False
     bench.settle()
+    assert not bench.box.is_held_up
     assert keys(bench.database.batches) == [0, 1, 2, 3]
     assert bench.database.poisoned == []
     assert bench.buffer.is_empty

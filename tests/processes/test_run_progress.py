@@ -42,8 +42,25 @@ def test_records_that_wait_for_the_database_are_counted_until_it_takes_some() ->
     progress.note("the database takes nothing", 12)
     progress.note("a plugin broke its contract")
     assert progress.unstored == 12
+    progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 13, 130, unstored=13))
+    assert progress.unstored == 13
     progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 0, 0))
     assert progress.unstored == 0
+
+
+def test_a_snapshot_says_that_the_database_takes_nothing_only_while_it_does() -> None:
+    observer = Observer()
+    progress = RunProgress(FakeClock(), observer)
+    progress.note("the database takes nothing", 12)
+    progress.report("crawling", None, ())
+    progress.set_committed(Committed((), False, 10, 2, 1, 1, 1, 1000, {}, 0, 0))
+    progress.report("crawling", None, ())
+    assert [(snapshot.unstored, snapshot.note) for snapshot in observer.snapshots] == [
+        (12, "the database takes nothing"),
+        (0, ""),
+    ]
+    progress.close("done", Finished({}, None))
+    assert observer.summaries[0].notes == ("the database takes nothing",)
 
 
 def test_the_summary_has_every_request_and_the_last_notices() -> None:
