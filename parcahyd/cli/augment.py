@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from parcahyd.authoring.author_plan import AuthorPlan, make_plan
 from parcahyd.authoring.build import BuildReport, build
@@ -19,6 +20,7 @@ from parcahyd.authoring.site_folder import FolderServer
 from parcahyd.cli.options import port_option
 from parcahyd.cli.wording import plain, plural, size, span
 from parcahyd.core.errors import UserError
+from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.runtime.children import usable_cores
 
 __all__ = ["command"]
@@ -40,16 +42,29 @@ def command(ctx: click.Context) -> None:
     Examples:
       parcahyd augment build public/ --base-url https://www.example.org/
       parcahyd augment check public/ --base-url https://www.example.org/
+      parcahyd augment check https://www.example.org/
       parcahyd augment serve public/
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+class _FolderOrUrl(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """A folder as a path, or the URL of a page as a text."""
+
+    name = "folder or URL"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        is_url = isinstance(value, str) and value.lower().startswith(("http://", "https://"))
+        return value if is_url else Path(_FOLDER.convert(value, param, ctx))
+
+
 def _site_options(function: _Command) -> _Command:
-    """The argument and options that `build` and `check` share."""
+    """The options that `build` and `check` share."""
     options = (
-        click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)),
         click.option(
             "--base-url",
             default="http://localhost/",
@@ -79,6 +94,7 @@ def _site_options(function: _Command) -> _Command:
 
 
 @command.command("build")
+@click.argument("folder", metavar="DIR", type=_FOLDER)
 @_site_options
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would be written.")
 @click.option("--quiet", "-q", is_flag=True, help="Say only what is wrong.")
@@ -104,18 +120,28 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
 
 
 @command.command("check")
+@click.argument("place", metavar="DIR|URL", type=_FolderOrUrl())
 @_site_options
-def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None) -> int:
-    """Say which tables in DIR no longer fit their pages.
+@click.pass_context
+def _check(ctx: click.Context, place: Path | str, base_url: str, form: str, bundle: str, jobs: int | None) -> int:
+    """Say which tables no longer fit their pages: those in DIR, or those that are published for the page at URL.
 
-    One line is written for each finding, and the exit code is then 1. Nothing is changed.
+    In DIR every table is checked; one line is written for each finding. At URL the page, robots.txt and the page's tables are
+    requested as a crawler requests them. The lines say what was found, what is wrong, and what a crawler does with it. The exit
+    code is 1 where something is wrong. Nothing is changed.
 
     \b
-    Example:
+    Examples:
       parcahyd augment check public/ --base-url https://www.example.org/docs/
+      parcahyd augment check https://www.example.org/docs/
     """
+    if isinstance(place, str):
+        for option in ("base_url", "form", "bundle", "jobs"):
+            if ctx.get_parameter_source(option) is not ParameterSource.DEFAULT:
+                raise UserError(f"--{option.replace('_', '-')} is for a folder", "leave it out: the site itself says so")
+        return _check_published(place)
     with _progress(quiet=False) as progress:
-        found = check(make_plan(folder, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
+        found = check(make_plan(place, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
     for error in found:
         sys.stdout.write(f"{plain(str(error))}\n")
     if not found:
@@ -123,8 +149,31 @@ def _check(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     return 1 if found else 0
 
 
+def _check_published(given: str) -> int:
+    try:  # Only here the author's side requests anything, and needs the crawler's packages.
+        from parcahyd.cli.published_tables import WOULD, WRONG, check_published
+        from parcahyd.cli.site_requests import SiteRequests
+        from parcahyd.config.schema import Configuration, MapConf, WorkConf
+    except ModuleNotFoundError as missing:
+        raise UserError(f"a URL cannot be checked without the package {missing.name}", "pip install parcahyd") from missing
+
+    url = canonical(given)
+    if url is None:
+        raise UserError(f"{given!r} is not the URL of a page on a server", "write it in full, such as https://example.org/")
+    with SiteRequests(url, Configuration(MapConf(PluginDir=""), WorkConf())) as requests:
+        findings = check_published(url, requests.get, requests.user_agent)
+        is_public = requests.is_public
+    for kind, sentence in findings:
+        click.echo(f"{kind:8} {plain(sentence)}")
+    if not is_public:
+        click.echo(f"{WOULD:8} it connects to this address only where AllowAddresses names it: it is not public")
+    wrong = sum(kind == WRONG for kind, _ in findings)
+    click.echo(f"{plural(wrong, 'thing')} {'is' if wrong == 1 else 'are'} wrong." if wrong else "Nothing is wrong.")
+    return 1 if wrong else 0
+
+
 @command.command("serve")
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=_FOLDER)
 @port_option
 def _serve(folder: Path, port: int) -> None:
     """Serve DIR on this machine, to try its tables out.
