@@ -19,7 +19,7 @@ DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test torture soak bench profile lint check format docs pins clean
+.PHONY: help run test torture soak bench profile lint check format docs picture pins clean
 
 help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
@@ -33,6 +33,7 @@ help:
 	@echo "make check            lint and test"
 	@echo "make format           let ruff rewrite the sources"
 	@echo "make docs             write the pages and conf files that follow from the code anew"
+	@echo "make picture          crawl the sample site and draw the picture of README.md anew"
 	@echo "make pins             write the versions of what is installed into tests/constraints.txt"
 	@echo "make clean            remove .venv, caches and build results; crawls stay"
 
@@ -79,6 +80,9 @@ docs: $(DEVELOPS)
 	$(PY) -m parcahyd.config docs > docs/settings.md
 	$(PY) -m parcahyd.config conf Map > conf/MapConf.toml
 	$(PY) -m parcahyd.config conf Work > conf/WorkConf.toml
+
+picture: $(DEVELOPS)
+	$(PY) bench/picture.py
 
 pins: $(PY)
 	@sed -n '/^#/p' tests/constraints.txt > $(VENV)/pins
