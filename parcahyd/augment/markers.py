@@ -23,6 +23,7 @@ __all__ = ["MAX_MARKER_ERRORS", "Marked", "MarkerError", "Span", "find_regions",
 MAX_MARKER_ERRORS = 100
 """Errors of one document that are reported; further errors are dropped."""
 
+_MOST_LOOKALIKES = 200
 _IS_ID = re.compile(REGION_ID)
 _VOID = frozenset(b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split())
 _NOT_ASCII_COMPATIBLE = (
@@ -66,14 +67,18 @@ class Marked(NamedTuple):
 
 
 def has_markers(document: bytes, *, is_xml: bool = False, charset: str = "") -> bool:
-    """Whether a document has a marker, right or wrong. The words `volatile` and `data-vol` in its text are none."""
+    """Whether a document has a marker, right or wrong. The words `volatile` and `data-vol` in its text are none.
+
+    After many tags that only look like markers the answer is yes: time is not spent on a document that was made to cost it.
+    """
     if not may_have_markers(document, is_xml) or charset.lower().startswith(_NOT_ASCII_COMPATIBLE):
         return False
     tokens = TokenReader(document, is_xml, ())
-    while (token := tokens.next()) is not None:
-        if token.is_comment or token.id is not None:
-            return True
-    return False
+    for _ in range(_MOST_LOOKALIKES):
+        token = tokens.next()
+        if token is None or token.is_comment or token.id is not None:
+            return token is not None
+    return True
 
 
 def find_regions(document: bytes, *, is_xml: bool = False, charset: str = "") -> Marked:

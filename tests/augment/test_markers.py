@@ -140,6 +140,9 @@ def test_words_in_a_text_are_no_markers() -> None:
         assert not has_markers(text)
     assert has_markers(b"<p>A volatile price: <b data-vol=price>11</b>")
     assert has_markers(b"<!--vol ?-->"), "a marker with an error is one"
+    lookalike = b"<span class=volatile>"
+    assert not has_markers(lookalike * 199)
+    assert has_markers(lookalike * 10_000), "it is not looked at to its end"
 
 
 def test_an_empty_element_of_xml_is_a_mistake() -> None:

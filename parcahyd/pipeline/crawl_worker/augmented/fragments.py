@@ -55,6 +55,8 @@ _LARGEST = 8 * 1024 * 1024
 """Bytes of a document: larger ones do not wait for tables, because hashing them would hold up the event loop."""
 _LARGEST_MARKED = 1024 * 1024
 """The same for documents whose markers have to be searched, because the table is of another version."""
+_LARGEST_SEARCHED = 128 * 1024
+"""The same for new documents, in which real markers are told from words of the text: some 20 ms at worst."""
 _PIECE = 32 * 1024
 _LONGEST_REFRESH = 366 * 86400
 _ABSENT = frozenset((404, 410)) | REDIRECTS
@@ -392,7 +394,7 @@ def _can_have_regions(media_type: str) -> bool:
 def _has_markers(document: ReadDocument) -> bool:
     """Whether the document may have regions. Words in the text of all but large ones do not count."""
     body, is_no_html = document.result.body, not is_html(document.media_type)
-    if len(body) > _LARGEST_MARKED:
+    if len(body) > _LARGEST_SEARCHED:
         return may_have_markers(body, is_no_html)
     return has_markers(body, is_xml=is_no_html, charset=document.charset)
 
