@@ -60,12 +60,16 @@ def _frames(name: str, snapshot: Progress) -> dict[int, str]:
     return drawn
 
 
+def _both_workers_crawl(state: Progress) -> bool:
+    return state.stored > 0 and [worker.requests > 0 and worker.waiting > 0 for worker in state.workers] == [True, True]
+
+
 def test_crawling(server: SiteServer, crawl: CrawlFactory) -> None:
     listeners = [server.listen(f"127.0.0.{number}") for number in range(1, 8)]
     server.put("", generated_site(400, size=3000, latency=0.02))
     several = crawl({"Work.MaxInstances": 2, "Work.HostConnections": 2, "Work.HostDelay": 0.02})
     with several.start(*[listener.url() for listener in listeners], options=_TELLING) as running:
-        state = _until(running, lambda one: [worker.requests > 0 for worker in one.workers] == [True, True])
+        state = _until(running, _both_workers_crawl)
     for text in _frames("crawling", state).values():
         assert re.search(r"^run +\d.* s, crawling$", text, re.MULTILINE)
         assert re.search(r"^pages +\d+ stored", text, re.MULTILINE)
