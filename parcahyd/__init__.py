@@ -24,7 +24,7 @@ Tested in tests/architecture/test_public_pages.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from parcahyd.config.database_url import database_url
@@ -68,17 +68,27 @@ __all__ = [
 
 
 def crawl(
-    configuration: Configuration, seeds: Sequence[str] = (), *, forever: bool = False, observer: Observer | None = None
+    configuration: Configuration,
+    seeds: Sequence[str] = (),
+    *,
+    forever: bool = False,
+    observer: Observer | None = None,
+    as_configured: bool = False,
+    told: Callable[[str], None] | None = None,
 ) -> int:
     """Crawl until nothing is due, or without end where `forever` is true; the same call goes on where a run stopped.
 
     It starts processes of its own and is called from the main thread, where it handles SIGINT, SIGTERM and SIGHUP.
     `observer` gets a snapshot twice a second and a summary at the end. Returns the exit code: 0 when done, 130 when
-    interrupted. Raises UserError for what the user can put right and RunFailure when the crawl cannot go on.
+    interrupted. What belongs to the crawl (limits, scope, delays, order) is taken over from the last run where the
+    configuration leaves it at its default, and `told` gets a line about each such setting. What was given besides must be given
+    again, or `as_configured` be true: docs/command-line.md says which these are. Raises UserError for what the user can put
+    right and RunFailure when the crawl cannot go on.
     """
     from parcahyd.topology import crawl as run  # Heavy: see above.
 
-    return run(configuration, seeds, forever=forever, observer=observer or NullObserver())
+    watching = observer or NullObserver()
+    return run(configuration, seeds, forever=forever, observer=watching, as_configured=as_configured, told=told)
 
 
 def open_reports(configuration: Configuration) -> Reports:

@@ -95,6 +95,13 @@ class PluginManager:
                     raise
         return manager
 
+    def reconfigured(self, configuration: Configuration) -> PluginManager:
+        """The same plugins for another configuration, which names the same classes and folder; its order is checked."""
+        manager = PluginManager(configuration)
+        manager._hooks, manager._offers = self._hooks, self._offers
+        manager._chosen(_ORDERS)
+        return manager
+
     def resolver(self) -> Resolver:
         """The resolver that DnsResolverClass names, newly made."""
         name, offer = self._chosen(_RESOLVERS)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,11 +86,22 @@ class UpdateBoxes(msgspec.Struct, frozen=True):
 # The coordinator needs no libcurl, a worker no database, Update Database neither: each process imports its own host.
 
 
-def crawl(configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
-    """Run a crawl to its end; returns the exit code. Raises UserError and RunFailure."""
+def crawl(
+    configuration: Configuration,
+    seeds: Sequence[str],
+    *,
+    forever: bool,
+    observer: Observer,
+    as_configured: bool = False,
+    told: Callable[[str], None] | None = None,
+) -> int:
+    """Run a crawl to its end; returns the exit code. Raises UserError and RunFailure.
+
+    `told` gets a line for each setting that is taken over from the last run or differs from it.
+    """
     from parcahyd.processes.coordinator import Coordinator
 
-    return Coordinator(configuration, seeds, forever, observer, join_coordinator).run()
+    return Coordinator(configuration, seeds, forever, observer, join_coordinator, as_configured, told).run()
 
 
 def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: Coordinator) -> CoordinatorBoxes:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pluggy
 import pytest
 
@@ -112,6 +113,20 @@ def test_the_plugin_folder_is_relative_to_the_configuration(folder: Path) -> Non
     (folder / "conf" / "extra" / "mine.py").write_text(RESOLVER.replace("NAME", "mine"))
     conf = Configuration(MapConf(DnsResolverClass="mine", PluginDir="extra"), WorkConf(), str(folder / "conf"))
     assert PluginManager.load(conf).resolver().resolve("a.test").ttl == 60.0
+
+
+def test_plugins_serve_another_configuration_without_being_loaded_again(folder: Path) -> None:
+    mark = folder / "loaded"
+    code = f"open({str(mark)!r}, 'a').write('x')\n"
+    (folder / "plugins" / "mine.py").write_text(DOWNLOADER.replace("NAME", "mine") + code)
+    first = configured(folder, downloader="mine")
+    manager = PluginManager.load(first)
+    other = msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, Order="fair"))
+    assert manager.order().visit_pages is None
+    assert manager.reconfigured(other).order().visit_pages
+    assert mark.read_text() == "x"
+    with pytest.raises(PluginNotFound, match='no order is called "nobody"'):
+        manager.reconfigured(msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, Order="nobody")))
 
 
 def test_a_missing_folder_is_fine(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from parcahyd.cli.options import complete_key, crawl_options, read_configuration
+from parcahyd.cli.options import complete_key, crawl_options, open_reports, print_hint, read_configuration
 from parcahyd.config.checking import nearest
-from parcahyd.config.database_url import shown_database_url
+from parcahyd.config.database_url import shown_database_url, sqlite_file
 from parcahyd.config.explaining import SettingLine, explain
+from parcahyd.config.remembered import take_over
+from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
 
 __all__ = ["command"]
@@ -32,8 +35,8 @@ def command(
 
     With a KEY, such as HostDelay or Work.HostDelay, only that setting, with its default, its type and its meaning.
 
-    The source is the file and line, `--set`, `--db`, or `default`. Passwords are hidden. docs/settings.md explains all of
-    them.
+    The source is the file and line, `--set`, `--db`, `default`, or the `last run`, whose settings a run takes over that goes on
+    with its crawl. Passwords are hidden. docs/settings.md explains all of them.
 
     \b
     Examples:
@@ -42,7 +45,7 @@ def command(
       parcahyd config --set Work.HostDelay=0.5 | grep -v 'default$'
       parcahyd config --json
     """
-    configuration = read_configuration(folder, overrides, database)
+    configuration = _as_a_run_has_it(read_configuration(folder, overrides, database))
     lines = _chosen(list(explain(configuration)), keys)
     shown_url = shown_database_url(configuration)
     if as_json:
@@ -60,6 +63,24 @@ def command(
     click.echo(f"# database  {shown_url}")
     for line in lines:
         click.echo(f"{line.name:{names}}  {line.value:{values}}  {line.source}")
+
+
+def _as_a_run_has_it(configuration: Configuration) -> Configuration:
+    """With what a run would take over from the last one, where there was one and its database can be read."""
+    file = sqlite_file(shown_database_url(configuration))
+    if file is not None and not os.path.lexists(file):
+        return configuration
+    try:
+        with open_reports(configuration) as reports:
+            last = reports.last_settings()
+    except UserError as error:
+        print_hint(f"settings of the last run are not shown: {error}")
+        return configuration
+    try:
+        return take_over(configuration, last).configuration
+    except UserError as error:
+        print_hint(f"a run would stop: {error}")
+        return take_over(configuration, last, as_configured=True).configuration
 
 
 def _chosen(lines: list[SettingLine], keys: Sequence[str]) -> list[SettingLine]:

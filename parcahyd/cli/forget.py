@@ -12,6 +12,7 @@ from parcahyd.cli.options import crawl_options, read_configuration
 from parcahyd.cli.site_name import site_name
 from parcahyd.cli.wording import plural
 from parcahyd.config.database_url import database_url
+from parcahyd.config.remembered import take_over
 from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.runtime.run_lock import RunLock
@@ -52,7 +53,8 @@ def command(
             if site is not None:
                 number = edits.forget_site(site_name(site), time.time())
             else:
-                number = edits.forget(list(dict.fromkeys(urls)), Canon.of(configuration.work))
+                agreed = take_over(configuration, edits.last_settings(), as_configured=True).configuration
+                number = edits.forget(list(dict.fromkeys(urls)), Canon.of(agreed.work))
     finally:
         lock.release()
     click.echo(f"{plural(number, 'URL')} forgotten.")

@@ -53,8 +53,8 @@ def crawl_options(command: _Command) -> _Command:
         multiple=True,
         metavar="Map.KEY=VALUE",
         shell_complete=_complete_setting,
-        help="Change one setting for this command: Map.KEY=VALUE or Work.KEY=VALUE, the value as in TOML (a bare word is a "
-        "string). May be repeated. `parcahyd config` lists the settings.",
+        help="Change one setting: Map.KEY=VALUE or Work.KEY=VALUE, the value as in TOML (a bare word is a string). May be "
+        "repeated. A run that goes on remembers most of them. `parcahyd config` lists the settings.",
     )
     folder = click.option(
         "--conf",

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterTh
 from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
 from parcahyd.cli.site_name import site_name
 from parcahyd.config.database_url import database_url, sqlite_file
+from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
 from parcahyd.core.progress import RunSummary
@@ -71,6 +72,11 @@ class _Interval(click.FloatRange):
     metavar="SECONDS",
     help="How often a line of JSON is written where standard output is not a terminal; 0: twice a second.",
 )
+@click.option(
+    "--as-configured",
+    is_flag=True,
+    help="Go on without what the last run was given and no database may say: classes, files, networks, secrets.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only errors are written.")
 @crawl_options
 def command(
@@ -84,6 +90,7 @@ def command(
     site: str | None,
     forever: bool,
     interval: float,
+    as_configured: bool,
     quiet: bool,
 ) -> int:
     """Crawl until nothing is due; go on where a run stopped.
@@ -125,16 +132,28 @@ def command(
             return _print_seed_errors(errors)
         texts = [seed.text for seed in given]
         if refresh:
-            _refresh(configuration, texts, site)
+            _refresh(configuration, texts, site, as_configured=as_configured)
         else:
             _look_for_the_database(configuration, has_seeds=bool(texts or configuration.work.Seeds))
-        code, keeper = _crawl(configuration, [] if refresh else texts, forever, _reporter(interval, quiet))
+        told = None if quiet else _print_setting
+        code, keeper = _crawl(configuration, [] if refresh else texts, forever, as_configured, told, _reporter(interval, quiet))
     if code == 0 and (summary := keeper.without_a_document()) is not None:
         return _say_why(configuration, summary, texts or configuration.work.Seeds, quiet)
     return code
 
 
-def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, reporter: Reporter) -> tuple[int, SummaryKeeper]:
+def _print_setting(line: str) -> None:
+    print_error(line, 0)
+
+
+def _crawl(
+    configuration: Configuration,
+    seeds: Sequence[str],
+    forever: bool,
+    as_configured: bool,
+    told: Callable[[str], None] | None,
+    reporter: Reporter,
+) -> tuple[int, SummaryKeeper]:
     from parcahyd.net.certificate_authorities import authorities_file
     from parcahyd.rules.urls.host_rules import robots_warning
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
@@ -146,7 +165,7 @@ def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, re
     observer = ReporterThread(reporter)
     keeper = SummaryKeeper(observer)
     try:
-        return crawl(configuration, seeds, forever=forever, observer=keeper), keeper
+        return crawl(configuration, seeds, forever=forever, observer=keeper, as_configured=as_configured, told=told), keeper
     finally:
         observer.close()
 
@@ -154,13 +173,14 @@ def _crawl(configuration: Configuration, seeds: Sequence[str], forever: bool, re
 def _say_why(configuration: Configuration, summary: RunSummary, seeds: Sequence[str], quiet: bool) -> int:
     from parcahyd.cli.run_outcome import print_outcome  # Most runs bring something.
 
-    canon = Canon.of(configuration.work)
-    stored = [url if canon is None else canon.apply(url) for url in map(canonical, seeds) if url is not None]
     with open_reports(configuration) as reports:
+        # The last run is this one, with all that it took over.
+        canon = Canon.of(take_over(configuration, reports.last_settings(), as_configured=True).configuration.work)
+        stored = [url if canon is None else canon.apply(url) for url in map(canonical, seeds) if url is not None]
         return print_outcome(reports, summary, stored, time.time(), quiet=quiet)
 
 
-def _refresh(configuration: Configuration, texts: Sequence[str], site: str | None) -> None:
+def _refresh(configuration: Configuration, texts: Sequence[str], site: str | None, *, as_configured: bool) -> None:
     """Makes what is stored due, before the run that asks for it."""
     from parcahyd.storage.edits import Edits
 
@@ -172,7 +192,8 @@ def _refresh(configuration: Configuration, texts: Sequence[str], site: str | Non
     try:
         with Edits.open(url) as edits:
             name = None if site is None else site_name(site)
-            edits.refresh(time.time(), list(dict.fromkeys(texts)), name, Canon.of(configuration.work))
+            agreed = take_over(configuration, edits.last_settings(), as_configured=as_configured).configuration
+            edits.refresh(time.time(), list(dict.fromkeys(texts)), name, Canon.of(agreed.work))
     finally:
         lock.release()
 

@@ -122,6 +122,8 @@ class Declared(msgspec.Struct, frozen=True):
     """The value is written as text: the text after `--set KEY=` needs no quotes."""
     choices: tuple[str, ...]
     """The only values there are, or empty."""
+    belongs_to: str
+    """Whose setting it is: "crawl", "user", "run" or "apart", as `schema.py` explains; empty for a key of [[Host]]."""
 
 
 class SettingLine(msgspec.Struct, frozen=True):
@@ -260,9 +262,10 @@ def _declared_in(struct: type[msgspec.Struct]) -> dict[str, Declared]:
 
 
 def _declared(key: str, annotation: Any, default: Any) -> Declared:
-    kind, sentence = inspect.type_info(annotation), ""
+    kind, sentence, belongs_to = inspect.type_info(annotation), "", ""
     if isinstance(kind, inspect.Metadata):
         sentence = (kind.extra_json_schema or {}).get("description", "")
+        belongs_to = (kind.extra or {}).get("belongs_to", "")
         kind = kind.type
     if isinstance(kind, inspect.UnionType):
         # The other side is None: TOML cannot write it.
@@ -275,6 +278,7 @@ def _declared(key: str, annotation: Any, default: Any) -> Declared:
         sentence=sentence,
         is_text=isinstance(kind, inspect.StrType | inspect.LiteralType),
         choices=tuple(map(str, kind.values)) if isinstance(kind, inspect.LiteralType) else (),
+        belongs_to=belongs_to,
     )
 
 
@@ -372,7 +376,9 @@ This page and the files in `conf/` follow from `parcahyd/config/schema.py`, and 
    unset by leaving the value out: `--set Work.MaxPages=`.
 2. Then `MapConf.toml` and `WorkConf.toml` in the folder that `--conf` names. Either may be missing. All keys stand at the top
    level; the only tables are the `[[Host]]` of `WorkConf.toml`, which come last.
-3. Then the defaults below.
+3. Then, for a run that goes on with a crawl, what the last run was given, as far as it belongs to the crawl
+   ([settings stay with their crawl](command-line.md#settings-stay-with-their-crawl)).
+4. Then the defaults below.
 
 `parcahyd config` shows every value in force and where it came from. A key that is not known, a value of the wrong type and one
 out of range stop the start with one line: file, line, key, what is wrong, and the nearest valid key or the values allowed.

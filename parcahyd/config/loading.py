@@ -81,6 +81,7 @@ def load(
         work=WorkConf(**_of("Work", values)),
         folder=where,
         sources={name: one.place.source for name, one in given.items()},
+        has_folder=folder is not None,
     )
     _refuse_min_above_max(configuration.work, given)
     hints += _unused_machines(configuration, given)

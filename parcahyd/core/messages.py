@@ -95,6 +95,8 @@ class Begin(_Message, frozen=True):
     max_rate: float = 0.0
     """How many bytes a second each worker may receive, its part of MaxRate; 0: no limit."""
     forever: bool = False
+    as_configured: bool = False
+    """What the last run was given of the user's own, and this one was not, is left out."""
 
 
 class Ready(_Message, frozen=True):
@@ -106,6 +108,10 @@ class Ready(_Message, frozen=True):
     """The database holds no URL."""
     buffer_address: str
     """Where workers connect to the Document and URL Buffer."""
+    configuration: bytes = b""
+    """The Configuration, encoded, with what it took over from the last run; empty where that is nothing."""
+    told: tuple[str, ...] = ()
+    """A line for each setting that was taken over or differs from the last run's."""
 
 
 class CannotRun(_Message, frozen=True):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from parcahyd.config.database_url import database_url
-from parcahyd.config.schema import Configuration
+from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.errors import RunFailure, UserError
 from parcahyd.core.messages import (
     Begin,
@@ -68,6 +68,7 @@ class Coordinator:
     update_database: Channel
     workers: WorkerPool
     resolver: Resolver
+    _plugins: PluginManager
 
     def __init__(
         self,
@@ -76,6 +77,8 @@ class Coordinator:
         forever: bool,
         observer: Observer,
         join: Callable[[Configuration, Ready, bool, Coordinator], CoordinatorBoxes],
+        as_configured: bool = False,
+        told: Callable[[str], None] | None = None,
     ) -> None:
         self.clock: Clock = SystemClock()
         self.loop = asyncio.new_event_loop()
@@ -84,6 +87,8 @@ class Coordinator:
         self._configuration = configuration
         self._seeds = (*configuration.work.Seeds, *seeds)
         self._forever = forever
+        self._as_configured = as_configured
+        self._told = told
         self._join = join
         self._boxes: CoordinatorBoxes | None = None
         self._progress = RunProgress(self.clock, observer)
@@ -145,9 +150,13 @@ class Coordinator:
         HostRules(self._configuration.work, os.environ)  # For its error about variables that are not set.
         if warning := robots_warning(self._configuration.work):
             self._progress.note(warning)
-        plugins = PluginManager.load(self._configuration)
-        self.visit_pages = min(self.visit_pages, plugins.order().visit_pages or self.visit_pages)
-        return plugins.resolver()
+        self._plugins = PluginManager.load(self._configuration)
+        self._set_visit_pages()
+        return self._plugins.resolver()
+
+    def _set_visit_pages(self) -> None:
+        most = self._configuration.work.VisitPages
+        self.visit_pages = min(most, self._plugins.order().visit_pages or most)
 
     # --- children ------------------------------------------------------------------------------------------------------
 
@@ -161,14 +170,22 @@ class Coordinator:
         channel.on(Committed, self._progress.set_committed)
         channel.on(Finished, self._finished)
         channel.send(
-            Begin(msgspec.msgpack.encode(self._configuration), self._seeds, credit=self._credit, forever=self._forever)
+            Begin(
+                msgspec.msgpack.encode(self._configuration),
+                self._seeds,
+                credit=self._credit,
+                forever=self._forever,
+                as_configured=self._as_configured,
+            )
         )
 
-    def _worker_pool(self, lock: RunLock) -> WorkerPool:
+    def _begin_of_workers(self) -> Begin:
         max_rate = self._configuration.work.MaxRate / self.worker_count
-        begin = Begin(msgspec.msgpack.encode(self._configuration), credit=self._credit, max_rate=max_rate)
+        return Begin(msgspec.msgpack.encode(self._configuration), credit=self._credit, max_rate=max_rate)
+
+    def _worker_pool(self, lock: RunLock) -> WorkerPool:
         start = partial(Child, "crawl-worker", lock.descriptor)
-        workers = WorkerPool(self.loop, begin, start, self._worker_lost, self.check)
+        workers = WorkerPool(self.loop, self._begin_of_workers(), start, self._worker_lost, self.check)
         workers.on(CannotRun, self._cannot_run)
         workers.on(Notice, self._notice)
         workers.on(RequestProcessed, self._progress.count_requests)
@@ -208,6 +225,13 @@ class Coordinator:
 
     # --- messages about the run ----------------------------------------------------------------------------------------
 
+    def _take_over(self, configuration: Configuration) -> None:
+        """The last run's settings belong to the crawl. The resolver stays: no setting of mappers is taken over."""
+        self._configuration = configuration
+        self._plugins = self._plugins.reconfigured(configuration)
+        self._set_visit_pages()
+        self.workers.begin_again(self._begin_of_workers())
+
     def _ready(self, message: Ready) -> None:
         if message.empty:
             self._end(
@@ -217,6 +241,11 @@ class Coordinator:
                 )
             )
             return
+        if message.configuration:
+            self._take_over(decode_configuration(message.configuration))
+        if self._told is not None:
+            for line in message.told:
+                self._told(line)
         self.workers.connect_to_buffer(message.buffer_address)
         self._boxes = self._join(self._configuration, message, self._forever, self)
         self._phase = "crawling"

@@ -51,6 +51,7 @@ class CrawlWorkerProcess:
     credit: int
     max_rate: float
     tools: DocumentTools
+    _configuration: Configuration
     _worker: CrawlWorker
     _downloader: Downloader
     _buffer: Channel
@@ -64,6 +65,7 @@ class CrawlWorkerProcess:
         """Who gets which message of Update Database, once the worker is connected to it."""
         self._join = join
         self._serial = 0
+        self._plugins: PluginManager | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._notices: set[str] = set()
         self._is_stopping = False
@@ -122,16 +124,22 @@ class CrawlWorkerProcess:
     # --- messages ------------------------------------------------------------------------------------------------------
 
     def _begin(self, message: Begin) -> None:
-        configuration = decode_configuration(message.configuration)
+        """Load the plugins while the database is opened. A second one follows where the crawl has settings of its own."""
+        configuration = self._configuration = decode_configuration(message.configuration)
         self.number, self._serial, self.credit = message.worker, message.serial, message.credit
         self.max_rate = message.max_rate
-        plugins = PluginManager.load(configuration)
-        self._downloader = plugins.downloader(self.loop)
-        self.tools = DocumentTools(plugins, configuration.work, self._send_notice_from_thread)
-        self._worker = self._join(configuration, self._downloader, self)
-        self._report()
+        if self._plugins is None:
+            self._plugins = PluginManager.load(configuration)
+        else:
+            self._downloader.close()
+            self._plugins = self._plugins.reconfigured(configuration)
+        self._downloader = self._plugins.downloader(self.loop)
+        self.tools = DocumentTools(self._plugins, configuration.work, self._send_notice_from_thread)
 
     def _connect(self, message: BufferAddress) -> None:
+        """The database is open, and the configuration is settled."""
+        self._worker = self._join(self._configuration, self._downloader, self)
+        self._report()
         self._buffer = Channel(connect(message.address), self.loop, FromUpdateToWorker, self._end)
         for kind, handler in self.buffer_handlers:
             self._buffer.on(kind, handler)

@@ -13,7 +13,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
+import msgspec
+
 from parcahyd.config.database_url import database_url
+from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.errors import RunFailure, StoreFailure, UserError
 from parcahyd.core.messages import (
@@ -169,9 +172,8 @@ class UpdateDatabaseProcess:
         self.writer.call(lambda: work(self.writer.opened()), finished)
 
     def _begin(self, message: Begin) -> None:
-        configuration = self._configuration = decode_configuration(message.configuration)
-        self.packing = PackingThreads(configuration.work)
-        self._boxes = self._join(configuration, self)
+        given = decode_configuration(message.configuration)
+        self._make_boxes(given)
         try:
             self._listener = Listener(self.loop, self._accepted)
         except OSError as error:
@@ -179,17 +181,21 @@ class UpdateDatabaseProcess:
             self.coordinator.send(CannotRun(said, "make room there, or name another folder in the variable TMPDIR"))
             return
 
-        def open_and_recover() -> Ready:
+        def open_and_recover() -> tuple[Configuration, Ready]:
             now = self._clock.now()
-            self.writer.store = store = Store.open(database_url(configuration))
+            self.writer.store = store = Store.open(database_url(given))
             store.claim()
+            agreed = take_over(given, store.last_settings(), as_configured=message.as_configured)
+            configuration = agreed.configuration
             store.set_order(PluginManager.load(configuration).order())
             start = store.begin_run(configuration, now, forever=message.forever)
             if message.seeds:
                 store.add_seeds(message.seeds, now)
-            return Ready(start.run, start.pauses, start.empty and not message.seeds, self._listener.address)
+            changed = b"" if configuration is given else msgspec.msgpack.encode(configuration)
+            empty = start.empty and not message.seeds
+            return configuration, Ready(start.run, start.pauses, empty, self._listener.address, changed, agreed.told)
 
-        def opened(ready: Ready | None, error: BaseException | None) -> None:
+        def opened(agreed: tuple[Configuration, Ready], error: BaseException | None) -> None:
             if isinstance(error, UserError):
                 self.coordinator.send(CannotRun(error.message, error.remedy))
             elif isinstance(error, StoreFailure):
@@ -197,9 +203,17 @@ class UpdateDatabaseProcess:
             elif error is not None:
                 raise error
             else:
+                configuration, ready = agreed
+                if configuration is not given:  # No worker is connected yet, so there is nothing in them.
+                    self._make_boxes(configuration)
                 self.coordinator.send(ready)
 
         self.writer.call(open_and_recover, opened)
+
+    def _make_boxes(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self.packing = PackingThreads(configuration.work)
+        self._boxes = self._join(configuration, self)
 
     def _lease(self, message: LeaseRequest) -> None:
         work = self._configuration.work

@@ -93,6 +93,12 @@ class WorkerPool:
         if self._buffer_address:
             channel.send(BufferAddress(self._buffer_address))
 
+    def begin_again(self, begin: Begin) -> None:
+        """Tell every worker, now and later, to work by another configuration. No visit has been given yet."""
+        self._begin = begin
+        for number, worker in self._workers.items():
+            worker.channel.send(msgspec.structs.replace(begin, worker=number, serial=worker.serial))
+
     def connect_to_buffer(self, address: str) -> None:
         """Tell every worker, now and later, where the Document and URL Buffer is."""
         self._buffer_address = address

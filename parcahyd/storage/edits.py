@@ -23,11 +23,12 @@ from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.documents import DocumentRows
 from parcahyd.storage.expressions import ZERO
+from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.migrations import check_version
 from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.url_report import find_url
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, STORED, errands, fetches, runs, seeds, sites, urls
+from parcahyd.storage.schema import FAILED, GONE, STORED, errands, fetches, seeds, sites, urls
 from parcahyd.storage.sites import PauseRows, SiteRows
 from parcahyd.storage.writer import Writer
 
@@ -75,6 +76,11 @@ class Edits:
 
     def close(self) -> None:
         self._writer.close()
+
+    def last_settings(self) -> dict[str, Any] | None:
+        """What the last run recorded of its settings."""
+        with self._writer.transaction() as connection:
+            return last_settings(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -219,8 +225,7 @@ class Edits:
 
     def _narrow_scope(self, connection: Connection) -> None:
         """Takes sites out of the scope that the remaining seeds do not admit, by the settings of the last run."""
-        last = connection.scalar(select(runs.c.settings).order_by(runs.c.id.desc()).limit(1))
-        settings = msgspec.json.decode(last) if last else {}
+        settings = last_settings(connection) or {}
         values = {key: settings[f"Work.{key}"] for key in ("Scope", "Domains") if f"Work.{key}" in settings}
         self._state.work = msgspec.convert(values, WorkConf)
         self._sites.forget()

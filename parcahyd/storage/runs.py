@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from sqlalchemy import Text, bindparam, func, literal_column, null, or_, select, tuple_, update
 
-from parcahyd.config.explaining import without_secrets
+from parcahyd.config.remembered import GIVEN, given, recorded
 from parcahyd.config.schema import Configuration
 from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.core.version import __version__
@@ -22,9 +21,6 @@ from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
 __all__ = ["RunRows"]
-
-_NOT_RECORDED = frozenset({"DbUrl", "DbName", "DbUser", "DbPassword"})
-"""Access data of the database may be secret, and do not affect what is crawled."""
 
 _GOES_ON = frozenset({None, "interrupted"})
 """Outcomes of a run that the next start goes on with: it was killed, or stopped by the user."""
@@ -87,7 +83,7 @@ class RunRows:
         the last run's. A run that refreshes for ever has visited URLs at any time, so no other goes on with it. Neither does
         one with other settings for revisits: its user wants to see pages earlier, or later.
         """
-        settings = _settings(configuration)
+        settings = recorded(configuration)
         last = self._writer.rows(_LAST)
         before_text, crawl_run, outcome = last[0] if last else (None, None, "")
         before = settings if before_text is None else msgspec.json.decode(before_text)
@@ -96,8 +92,8 @@ class RunRows:
         number = self._writer.new_id(runs)
         if forever or crawl_run is None or outcome not in _GOES_ON or SETTINGS & changed:
             crawl_run = number
-        recorded = msgspec.json.encode(settings).decode()
-        started = {"id": number, "started_at": now, "settings": recorded, "version": __version__}
+        record = msgspec.json.encode({**settings, GIVEN: given(configuration)}).decode()
+        started = {"id": number, "started_at": now, "settings": record, "version": __version__}
         self._writer.run(_INSERT, **started, crawl_run=None if forever else crawl_run)
         return number, crawl_run, changed
 
@@ -178,16 +174,5 @@ class RunRows:
         return int(self._writer.value(_HELD_BACK))
 
     def end(self, outcome: str, counts: dict[str, int], now: float) -> None:
-        recorded = msgspec.json.encode(counts).decode()
-        self._writer.run(_END, id=self._state.run, ended_at=now, outcome=outcome, counts=recorded)
-
-
-def _settings(configuration: Configuration) -> dict[str, Any]:
-    """Every setting as decoded JSON, to be compared with that of the last run."""
-    found: dict[str, Any] = {}
-    for file, conf in (("Map", configuration.map), ("Work", configuration.work)):
-        for key in conf.__struct_fields__:
-            if key not in _NOT_RECORDED:
-                found[f"{file}.{key}"] = without_secrets(key, getattr(conf, key))
-    decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(found))
-    return decoded
+        record = msgspec.json.encode(counts).decode()
+        self._writer.run(_END, id=self._state.run, ended_at=now, outcome=outcome, counts=record)

@@ -140,7 +140,7 @@ runs = Table(
     _id(),
     Column("started_at", Double, nullable=False),
     Column("ended_at", Double),
-    Column("settings", Text, nullable=False),  # JSON, `Work.KEY` and `Map.KEY`; never how to reach the database
+    Column("settings", Text, nullable=False),  # JSON, `Work.KEY` and `Map.KEY`, and which were given; never how to reach it
     Column("version", Text, nullable=False),
     Column("outcome", Text),
     Column("counts", Text),  # JSON

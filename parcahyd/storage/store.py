@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -34,6 +34,7 @@ from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.frontier import Leases
+from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage
@@ -101,6 +102,12 @@ class Store:
         self._writer.lock(wait)
 
     # --- runs -----------------------------------------------------------------------------------------------------------
+
+    def last_settings(self) -> dict[str, Any] | None:
+        """What the last run recorded of its settings; None in a database without a run. It migrates the tables first."""
+        migrate(self._writer)
+        with self._writer.transaction() as connection:
+            return last_settings(connection)
 
     def begin_run(self, configuration: Configuration, now: float, *, forever: bool = False) -> RunStart:
         """Starts a run: migrates the tables, frees sites of visits that never ended, applies changed settings.

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -24,9 +24,24 @@ class FakeTopology:
         self.code = code
         self.mistake = mistake
         self.asked: list[tuple[Configuration, tuple[str, ...], bool]] = []
+        self.settings: tuple[str, ...] = ()
+        self.as_configured = False
 
-    def __call__(self, configuration: Configuration, seeds: Sequence[str], *, forever: bool, observer: Observer) -> int:
+    def __call__(
+        self,
+        configuration: Configuration,
+        seeds: Sequence[str],
+        *,
+        forever: bool,
+        observer: Observer,
+        as_configured: bool,
+        told: Callable[[str], None] | None,
+    ) -> int:
         self.asked.append((configuration, tuple(seeds), forever))
+        self.as_configured = as_configured
+        if told is not None:
+            for line in self.settings:
+                told(line)
         if self.mistake is not None:
             raise self.mistake
         observer.progress(SNAPSHOT)
@@ -91,6 +106,22 @@ def test_an_interval_of_nothing_tells_everything(topology: FakeTopology, capfdbi
 
 def test_quiet_says_nothing(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["run", SEED, "--quiet"]) == 0
+    assert capfdbinary.readouterr() == (b"", b"")
+
+
+def test_settings_of_the_last_run_have_a_line_each_on_standard_error(
+    topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    topology.settings = ("Work.HostDelay = 5.0, as in the last run", 'Work.Scope: was "any" -> is "a\nb"')
+    assert main(["run", SEED, "--as-configured"]) == 0
+    assert topology.as_configured
+    out, err = capfdbinary.readouterr()
+    assert b"last run" not in out
+    first, second = err.splitlines()
+    assert first == b"parcahyd: Work.HostDelay = 5.0, as in the last run"
+    assert second.startswith(b'parcahyd: Work.Scope: was "any" -> is "a')
+    assert main(["run", SEED, "--quiet"]) == 0
+    assert not topology.as_configured
     assert capfdbinary.readouterr() == (b"", b"")
 
 

@@ -21,7 +21,7 @@ def test_depth_and_its_second_look(server: SiteServer, crawl: CrawlFactory) -> N
 
     running.run(sets={"Work.MaxDepth": 2})
     assert server.targets() == ["/", "/1", "/2"]
-    running.run()
+    assert running.command("run", "--conf", str(running.conf), "--set", "Work.MaxDepth=").code == 0
     assert server.targets() == ["/", "/1", "/2", "/3"]
     running.verify()
 

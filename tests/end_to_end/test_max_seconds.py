@@ -24,7 +24,7 @@ def test_a_run_that_would_wait_for_long_ends_and_the_next_one_goes_on(server: Si
     assert not marked_processes(crawl.mark)
     crawl.verify()
     server.site().pages["/silent"] = html("No longer silent")
-    crawl.run()
+    crawl.run(sets={"Work.MaxSeconds": 0})
     assert len(crawl.stored()) == 2
 
 

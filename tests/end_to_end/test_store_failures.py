@@ -32,7 +32,7 @@ def test_a_poisoned_record_ends_alone(server: SiteServer, crawl_on: CrawlFactory
     crawl.run(listener.url(), sets={"Work.MaxPages": 1})
     refuse_documents_of_length(database, len(site.bodies()[poisoned]))
 
-    with crawl.start() as running:
+    with crawl.start(sets={"Work.MaxPages": 0}) as running:
         assert running.wait() == 0, running.said()
         summary = running.summary()
     assert (summary["failed"], summary["reasons"]) == (1, {"store": 1})
@@ -53,7 +53,7 @@ def test_a_database_that_stands_still_stops_the_workers(
     server.put("", generated_site(pages, size=size))
     crawl = crawl_on({"Work.BufferBytes": buffer_bytes, "Work.MaxSize": 5, "Work.HostConnections": connections})
     crawl.run(listener.url(), sets={"Work.MaxPages": 1})
-    with crawl.start() as running:
+    with crawl.start(sets={"Work.MaxPages": 0}) as running:
         with hold_writes(database, when=lambda: len(server.targets()) >= 20):
             before = len(server.targets())
             _until_quiet(server)

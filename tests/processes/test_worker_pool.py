@@ -111,6 +111,19 @@ def test_a_worker_is_told_what_to_work_by_and_where_the_buffer_is_before_its_fir
     assert kinds.index(BufferAddress) < kinds.index(Visits)
 
 
+def test_workers_that_run_and_workers_to_come_are_told_of_another_configuration(made: _Pool) -> None:
+    made.pool.start(0)
+    made.pool.begin_again(Begin(b"d", credit=7, max_rate=2.0))
+    made.pool.connect_to_buffer("/buffer")
+    made.pool.give(1, _set(2))
+    made.run_until(lambda: len(made.heard) == 6)
+    assert [message for message in made.heard if isinstance(message, Begin)] == [
+        Begin(b"c", worker=0, serial=1, credit=7),
+        Begin(b"d", worker=0, serial=1, credit=7, max_rate=2.0),
+        Begin(b"d", worker=1, serial=2, credit=7, max_rate=2.0),
+    ]
+
+
 def test_visits_are_lost_with_their_worker_until_their_end_is_committed(made: _Pool) -> None:
     made.pool.give(0, _set(1, 2))
     made.pool.give(1, _set(3))

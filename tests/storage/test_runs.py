@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
+from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.core.states import SETTINGS_OF, Reason, State
+from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.schema import runs, urls
 from tests.storage.desk import REVISIT, Desk
 
@@ -52,6 +54,27 @@ def test_a_run_is_recorded_without_secrets(desk: Desk) -> None:
     assert settings["Work.Host"][0]["Pattern"] == "a.example"
     assert not any(key.partition(".")[2].startswith("Db") for key in settings)
     assert (run["started_at"], run["ended_at"], run["outcome"]) == (desk.now, None, None)
+
+
+def test_the_settings_of_the_last_run_are_read_with_what_was_given(desk: Desk) -> None:
+    assert desk.store.last_settings() is None, "also before there are tables"
+    desk.begin(MaxDepth=4)
+    desk.begin(MaxDepth=5, Scope="any")
+    with desk.look.begin() as connection:
+        settings = last_settings(connection)
+    assert settings is not None
+    assert settings == desk.store.last_settings() == desk.reports.last_settings()
+    assert (settings["Work.MaxDepth"], settings["Work.Scope"], settings["Work.MaxTries"]) == (5, "any", 5)
+    assert settings["given"] == dict.fromkeys(("Work.RevisitAfter", "Work.MaxDepth", "Work.Scope"), "program")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"a": NaN}', '{"Work.Host": [[1]]}', '{"a":' * 100_000])
+def test_settings_that_are_damaged_are_a_line(desk: Desk, text: str) -> None:
+    desk.begin()
+    with desk.look.begin() as connection:
+        connection.execute(runs.update().values(settings=text))
+    with pytest.raises(DatabaseUnusable, match="settings of the last run are damaged"):
+        desk.store.last_settings()
 
 
 def test_the_same_settings_again_change_nothing(desk: Desk) -> None:

@@ -205,9 +205,9 @@ class Crawl:
 
 
 def _fetched_no_seed(finished: Finished) -> bool:
-    """Whether a run exited with 1, and every line on standard error says that a seed could not be fetched."""
+    """Whether a run exited with 1, and every line on standard error is about a seed that could not be fetched or a setting."""
     lines = finished.err.splitlines()
-    said = ("could not be fetched", "nothing is due")
+    said = ("could not be fetched", "nothing is due", ", as in the last run", " -> is ")
     return finished.code == 1 and bool(lines) and all(any(words in line for words in said) for line in lines)
 
 

@@ -28,9 +28,11 @@ from parcahyd.augment.bundle import read_bundle, write_bundle
 from parcahyd.augment.tol import TolHead, link_line, read_tol, write_tol
 from parcahyd.augment.tvi import Region, Tvi, read_tvi, write_tvi
 from parcahyd.config.loading import load
-from parcahyd.config.schema import WorkConf
+from parcahyd.config.remembered import GIVEN, read_record, recorded, take_over
+from parcahyd.config.remembered import given as given_settings
+from parcahyd.config.schema import Configuration, HostRule, MapConf, WorkConf
 from parcahyd.core.documents import Member
-from parcahyd.core.errors import ConfigurationError
+from parcahyd.core.errors import ConfigurationError, UserError
 from parcahyd.core.messages import FromWorkerToCoordinator, Notice, RequestProcessed, Watched, WatchStep
 from parcahyd.core.records import DueUrl, Pause
 from parcahyd.formats.archives import ArchiveExpander
@@ -143,6 +145,23 @@ def _settings_files(body: bytes) -> str:
         return error.message
 
 
+def _settings_of_a_run(body: bytes) -> str:
+    try:
+        agreed = take_over(Configuration(MapConf(), WorkConf()), read_record(body.decode("utf-8", "surrogateescape")))
+        return repr((agreed.configuration.work, agreed.told))
+    except UserError as error:
+        return str(error)
+
+
+def _runs() -> list[bytes]:
+    works = [
+        WorkConf(HostDelay=5.0, Exclude=("*/private/*", "re:[?&]x="), Scope="any", RevisitMin=5.0),
+        WorkConf(Order="a.dotted:path", Cookies=True, Host=(HostRule(Pattern="a.example", Headers={"Accept": "b"}),)),
+    ]
+    made = [Configuration(MapConf(AllowAddresses=("10.0.0.0/8",) * (len(work.Host))), work) for work in works]
+    return [msgspec.json.encode({**recorded(one), GIVEN: given_settings(one)}) for one in made]
+
+
 _HTML = _files(*sorted(_SITE.rglob("*.html")))
 _XML = _files(*sorted(_SITEMAPS.rglob("*.xml")), _SITE / "img" / "plan.svg")
 _OFFICE = ["word/document.xml", "docProps/core.xml", "word/_rels/document.xml.rels", "[Content_Types].xml"]
@@ -190,6 +209,7 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
         ),
         lambda: [_zip(_OFFICE)],
     ),
+    "settings of a run": (_settings_of_a_run, _runs),
     "settings": (_settings_files, _files(_ROOT / "conf" / "WorkConf.toml", _ROOT / "conf" / "MapConf.toml")),
 }
 

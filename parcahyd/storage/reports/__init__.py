@@ -18,6 +18,7 @@ from parcahyd.core.errors import UserError
 from parcahyd.core.records import origin
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.url_patterns import UrlPatterns
+from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.reports.freshness import read_freshness
 from parcahyd.storage.reports.left_out import left_out_by_site
 from parcahyd.storage.reports.named_sites import named_sites
@@ -70,6 +71,11 @@ class Reports:
         """The crawl as a whole; `top` bounds the lists of sites, and None does not."""
         with self._reader.transaction() as connection:
             return _status(connection, now, top)
+
+    def last_settings(self) -> dict[str, Any] | None:
+        """What the last run recorded of its settings, by `Map.KEY` and `Work.KEY`; None where there was no run."""
+        with self._reader.transaction() as connection:
+            return last_settings(connection)
 
     def freshness(self, now: float, work: WorkConf) -> FreshnessReport:
         """How fresh the stored pages are expected to be; reads all URLs."""
