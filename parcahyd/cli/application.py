@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run_comma
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = {
     "run": "Crawl until nothing is due; go on where a run stopped.",
+    "init": "Write a small configuration for a new crawl.",
     "status": "Show what is stored, what waits, and how the last run went.",
     "urls": "List the URLs with their state, reason, status and depth.",
     "show": "Write a stored document to standard output, byte for byte.",

@@ -23,6 +23,7 @@ __all__ = [
     "Conf",
     "Declared",
     "SettingLine",
+    "commented",
     "declared",
     "declared_of_host",
     "explain",
@@ -196,9 +197,9 @@ def plain(text: str) -> str:
 def render_conf(which: Conf) -> str:
     """One whole conf file: every key with its default, and its sentence as a comment."""
     lines = [
-        *_commented(f"{which}Conf.toml. {_CONFS[which].__doc__}"),
+        *commented(f"{which}Conf.toml. {_CONFS[which].__doc__}"),
         "#",
-        *_commented(
+        *commented(
             "Every key stands here with its default; a key that is left out keeps it. "
             f"`--set {which}.KEY=VALUE` on the command line goes before this file, "
             "`parcahyd config` shows what is in force and why. Relative paths start in this folder."
@@ -207,12 +208,12 @@ def render_conf(which: Conf) -> str:
     for title, settings in _sections(which):
         lines += ["", "", f"# ---- {title} {'-' * (_COMMENT_WIDTH - len(title) - 8)}"]
         if which == "Work" and settings[0].key in DATABASE_KEYS:
-            lines += ["", *_commented("The database keys of MapConf.toml serve both files; given here too, they must agree.")]
+            lines += ["", *commented("The database keys of MapConf.toml serve both files; given here too, they must agree.")]
             lines += [f"# {setting.key} = {toml_text(setting.default)}" for setting in settings]
             continue
         for setting in settings:
             rows = _host_table() if setting.key == "Host" else [_assignment(setting)]
-            lines += ["", *_commented(setting.sentence), *rows]
+            lines += ["", *commented(setting.sentence), *rows]
     return "\n".join(lines) + "\n"
 
 
@@ -331,7 +332,8 @@ def _sections(which: Conf) -> Iterator[tuple[str, list[Declared]]]:
     yield title, members
 
 
-def _commented(text: str, further: str = "# ") -> list[str]:
+def commented(text: str, further: str = "# ") -> list[str]:
+    """The lines of a comment in a conf file; `further` begins those after the first."""
     return textwrap.wrap(
         text, _COMMENT_WIDTH, initial_indent="# ", subsequent_indent=further, break_long_words=False, break_on_hyphens=False
     )
@@ -345,9 +347,9 @@ def _assignment(setting: Declared) -> str:
 
 def _host_table() -> list[str]:
     """A [[Host]] table with every key, commented out."""
-    lines = [*_commented(f"{HostRule.__doc__} Unset keys: the general setting counts."), "#", "# [[Host]]"]
+    lines = [*commented(f"{HostRule.__doc__} Unset keys: the general setting counts."), "#", "# [[Host]]"]
     for setting in declared_of_host().values():
-        lines += _commented(f"{setting.key}: {setting.kind}. {setting.sentence}", "#     ")
+        lines += commented(f"{setting.key}: {setting.kind}. {setting.sentence}", "#     ")
     return lines
 
 
