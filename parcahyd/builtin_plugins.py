@@ -24,7 +24,15 @@ from parcahyd.hookspecs import (
 )
 from parcahyd.rules.urls.orders import BREADTH_FIRST, ByDepth, ByInLinks, Fair
 
-__all__ = ["parcahyd_downloaders", "parcahyd_expanders", "parcahyd_orders", "parcahyd_resolvers", "parcahyd_summarizers"]
+__all__ = [
+    "parcahyd_downloaders",
+    "parcahyd_expanders",
+    "parcahyd_local_schemes",
+    "parcahyd_network_schemes",
+    "parcahyd_orders",
+    "parcahyd_resolvers",
+    "parcahyd_summarizers",
+]
 
 
 @hookimpl
@@ -35,6 +43,16 @@ def parcahyd_resolvers() -> dict[str, ResolverFactory]:
 @hookimpl
 def parcahyd_downloaders() -> dict[str, DownloaderFactory]:
     return {"curl": _curl, "requests": _requests}
+
+
+@hookimpl
+def parcahyd_network_schemes() -> dict[str, DownloaderFactory]:
+    return {"ftp": _curl, "gopher": _curl}
+
+
+@hookimpl
+def parcahyd_local_schemes() -> dict[str, DownloaderFactory]:
+    return {"file": _file}
 
 
 @hookimpl
@@ -80,6 +98,12 @@ def _requests(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
     from parcahyd.net.downloader_requests import RequestsDownloader
 
     return RequestsDownloader(conf, loop)
+
+
+def _file(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
+    from parcahyd.net.downloader_file import FileDownloader
+
+    return FileDownloader(conf, loop)
 
 
 def _html(_conf: WorkConf) -> Summarizer:

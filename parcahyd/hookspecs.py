@@ -65,6 +65,24 @@ class HookSpecs:
         raise NotImplementedError
 
     @hookspec
+    def parcahyd_network_schemes(self) -> dict[str, DownloaderFactory]:
+        """Downloaders by the scheme that they serve, such as `gopher`; a factory is one of a downloader.
+
+        The hosts of such URLs are resolved, and the address policy decides about them, as for http. The factory runs in a
+        Crawl Worker process when the first URL of the scheme is requested. What `DownloaderClass` serves itself stays with it.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_local_schemes(self) -> dict[str, DownloaderFactory]:
+        """The same for documents of this machine, such as `file`: no host is resolved, and requests have no delay.
+
+        `DownloadRequest.address` is a word without meaning, which goes back as `peer`. Only seeds and documents of the same
+        scheme lead to such URLs.
+        """
+        raise NotImplementedError
+
+    @hookspec
     def parcahyd_orders(self) -> dict[str, OrderFactory]:
         """Orders of visiting by the name that `Order` may give; a factory takes the work configuration.
 

@@ -2,7 +2,7 @@
 
 Built-in plugins (`parcahyd.builtin_plugins`) and third-party ones (`parcahyd.third_party`) are registered in the same way and
 implement the same hooks (`parcahyd.hookspecs`). Of resolvers, downloaders and orders the configuration chooses one each;
-recognizers, summarizers and expanders are all in use.
+downloaders by scheme, recognizers, summarizers and expanders are all in use.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,6 +26,7 @@ from parcahyd.core.errors import PluginError, PluginNotFound, UserError, error_l
 from parcahyd.core.ports import Downloader, Order, Resolver
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver
+from parcahyd.net.scheme_downloader import SchemeDownloader
 from parcahyd.third_party import FoundPlugin, plugins_in_folder, plugins_of_packages, target_of
 
 __all__ = ["PluginManager", "PluginReport"]
@@ -31,6 +34,8 @@ __all__ = ["PluginManager", "PluginReport"]
 _BUILT_IN = "built-in"
 _RESOLVERS = "parcahyd_resolvers"
 _DOWNLOADERS = "parcahyd_downloaders"
+_NETWORK_SCHEMES = "parcahyd_network_schemes"
+_LOCAL_SCHEMES = "parcahyd_local_schemes"
 _ORDERS = "parcahyd_orders"
 _RECOGNIZERS = "parcahyd_recognizers"
 _SUMMARIZERS = "parcahyd_summarizers"
@@ -38,11 +43,16 @@ _EXPANDERS = "parcahyd_expanders"
 _KINDS = {
     _RESOLVERS: "resolver",
     _DOWNLOADERS: "downloader",
+    _NETWORK_SCHEMES: "downloader of a scheme",
+    _LOCAL_SCHEMES: "downloader of a local scheme",
     _ORDERS: "order",
     _RECOGNIZERS: "recognizer",
     _SUMMARIZERS: "summarizer",
     _EXPANDERS: "expander",
 }
+_BY_SCHEME = (_NETWORK_SCHEMES, _LOCAL_SCHEMES)
+_IS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*").fullmatch
+_OF_THE_WEB = frozenset(("http", "https"))
 _SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass", _ORDERS: "Order"}
 
 
@@ -109,10 +119,29 @@ class PluginManager:
         return GuardedResolver(name, resolver, self._configuration.map.MaxTtl)
 
     def downloader(self, loop: asyncio.AbstractEventLoop) -> Downloader:
-        """The downloader that DownloaderClass names, newly made for this loop."""
+        """The downloader that DownloaderClass names, newly made for this loop; with it, those of the schemes that it lacks."""
         name, offer = self._chosen(_DOWNLOADERS)
-        downloader = self._made(_DOWNLOADERS, Downloader, name, offer, self._configuration.work, loop)
-        return GuardedDownloader(name, downloader, loop)
+        chosen = self._guarded(_DOWNLOADERS, name, offer, loop)
+        by_scheme = {
+            scheme: partial(self._guarded, hook, scheme, offer, loop)
+            for hook in (_NETWORK_SCHEMES, _LOCAL_SCHEMES)
+            for scheme, offer in self._offers[hook].items()
+        }
+        return SchemeDownloader(chosen, by_scheme, loop)
+
+    def _guarded(self, hook: str, name: str, offer: _Offer, loop: asyncio.AbstractEventLoop) -> GuardedDownloader:
+        return GuardedDownloader(name, self._made(hook, Downloader, name, offer, self._configuration.work, loop), loop)
+
+    @property
+    def served_schemes(self) -> frozenset[str]:
+        """The schemes that are known to be served, without making a downloader: one of a plugin may serve more."""
+        chosen: frozenset[str] = getattr(self._chosen(_DOWNLOADERS)[1].factory, "schemes", frozenset())
+        return _OF_THE_WEB.union(chosen, *(self._offers[hook] for hook in _BY_SCHEME))
+
+    @property
+    def local_schemes(self) -> frozenset[str]:
+        """The schemes whose documents are of this machine."""
+        return frozenset(self._offers[_LOCAL_SCHEMES])
 
     def order(self) -> Order:
         """The order of visiting that Order names, newly made."""
@@ -167,7 +196,15 @@ class PluginManager:
                 self._add(caller.name, name, _Offer(factory, found.name, found.where))
 
     def _add(self, hook: str, name: str, offer: _Offer) -> None:
-        other = self._offers[hook].setdefault(name, offer)
+        if hook in _BY_SCHEME and (not _IS_SCHEME(name) or name in _OF_THE_WEB):
+            raise PluginError(
+                f'plugin "{offer.plugin}" ({offer.found}) cannot serve the scheme "{name}"',
+                "a scheme is in lower case, as in gopher; what serves http is offered by parcahyd_downloaders",
+            )
+        # A scheme is served by one plugin, local or not.
+        hooks = _BY_SCHEME if hook in _BY_SCHEME else (hook,)
+        other = next((self._offers[one][name] for one in hooks if name in self._offers[one]), offer)
+        self._offers[hook].setdefault(name, offer)
         if other is not offer:
             raise PluginError(
                 f'two plugins offer a {_KINDS[hook]} called "{name}": '

@@ -148,7 +148,7 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         host.check()
 
     # URL-IP Queue -> Mapping Manager -> URL Mapper x n
-    url_mapper = UrlMapper(host.resolver, AddressPolicy(mapping.AllowAddresses), host.clock)
+    url_mapper = UrlMapper(host.resolver, AddressPolicy(mapping.AllowAddresses), host.clock, host.local_schemes)
     url_mappers = MapperThreads(url_mapper, mapping.MaxInstances, host.loop, delivered=delivered, hungry=hungry)
     mapping_manager = MappingManager(
         url_ip_queue, resolved_queue, mapping.MaxInstances, mapping.ArgumentUrl, assign=url_mappers.map

@@ -207,6 +207,35 @@ def test_a_plugin_cannot_take_a_built_ins_name(folder: Path) -> None:
         PluginManager.load(configured(folder))
 
 
+_SCHEME = DOWNLOADER.replace("parcahyd_downloaders", "parcahyd_local_schemes")
+
+
+def test_schemes_of_plugins_are_served_beside_those_of_the_chosen_downloader(folder: Path) -> None:
+    (folder / "plugins" / "rows.py").write_text(_SCHEME.replace("NAME", "rows"))
+    plugins = PluginManager.load(configured(folder))
+    assert plugins.local_schemes == {"file", "rows"}
+    assert plugins.served_schemes == {"file", "ftp", "gopher", "http", "https", "rows"}
+    loop = asyncio.new_event_loop()
+    downloader = plugins.downloader(loop)
+    assert downloader.schemes == plugins.served_schemes
+    downloader.close()
+    loop.close()
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "Rows", "a b", ""])
+def test_a_scheme_that_a_plugin_cannot_serve_is_told(folder: Path, scheme: str) -> None:
+    (folder / "plugins" / "odd.py").write_text(_SCHEME.replace("NAME", scheme))
+    with pytest.raises(PluginError, match=rf'plugin "odd" .* cannot serve the scheme "{scheme}"'):
+        PluginManager.load(configured(folder))
+
+
+@pytest.mark.parametrize("scheme", ["file", "gopher"])
+def test_a_scheme_is_served_by_one_plugin_whether_local_or_not(folder: Path, scheme: str) -> None:
+    (folder / "plugins" / "shadow.py").write_text(_SCHEME.replace("NAME", scheme))
+    with pytest.raises(PluginError, match=rf'called "{scheme}": "parcahyd\S+" \(built-in\) and "shadow"'):
+        PluginManager.load(configured(folder))
+
+
 @pytest.mark.parametrize(
     ("code", "text"),
     [

@@ -73,6 +73,7 @@ class Host:
         self.loop = asyncio.new_event_loop()
         self.update_database, self.workers = Recorded(), Recorded()
         self.resolver = Names()
+        self.local_schemes = frozenset({"file"})
         self.worker_count, self.visit_pages = 1, 100
         self._awaited = 0
 

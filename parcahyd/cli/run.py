@@ -17,6 +17,7 @@ from parcahyd.cli.missing_database import crawl_beside, require_database
 from parcahyd.cli.options import crawl_options, open_reports, print_hint, read_configuration
 from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread, SummaryKeeper
 from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
+from parcahyd.cli.seed_schemes import scheme_errors
 from parcahyd.cli.site_name import site_name
 from parcahyd.config.database_url import database_url, sqlite_file
 from parcahyd.config.remembered import take_over
@@ -127,7 +128,8 @@ def command(
         if site is not None and not refresh:
             raise UserError("--site needs --refresh", "parcahyd run --refresh --site HOST")
         given = read_seeds((*urls, *seeds), files)
-        errors = seed_errors((*map(GivenSeed, configuration.work.Seeds), *given))
+        every = (*map(GivenSeed, configuration.work.Seeds), *given)
+        errors = seed_errors(every) or scheme_errors(configuration, [seed.text for seed in every])
         if errors:
             return _print_seed_errors(errors)
         texts = [seed.text for seed in given]

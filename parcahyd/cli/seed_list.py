@@ -7,9 +7,11 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 from parcahyd.core.errors import UserError
-from parcahyd.rules.urls.seed_errors import seed_error
+from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.rules.urls.seed_errors import SeedError, seed_error
 
 __all__ = ["GivenSeed", "read_seeds", "seed_errors"]
 
@@ -68,7 +70,7 @@ def seed_errors(seeds: Iterable[GivenSeed]) -> list[UserError]:
 
 
 def _error(seed: GivenSeed) -> UserError | None:
-    wrong = seed_error(seed.text)
+    wrong = seed_error(seed.text) or _file_error(seed.text)
     if wrong is None:
         return None
     place = f"{seed.place}: " if seed.place else "seed "
@@ -76,6 +78,29 @@ def _error(seed: GivenSeed) -> UserError | None:
     if not seed.place and (option := _option_for(seed.text)):
         remedy = f"did you mean {option} {seed.text}?"
     return UserError(f'{place}"{seed.text[:_SHOWN]}": {wrong.sentence}', remedy)
+
+
+def _file_error(text: str) -> SeedError | None:
+    """What is wrong with a seed that is the URL of a file: its folder, or it as a folder, is what the crawl may read."""
+    url = canonical(text) or ""
+    if not url.startswith("file:"):
+        return None
+    given = os.fsdecode(unquote_to_bytes(url.removeprefix("file://")))
+    if not os.path.exists(given):
+        return SeedError("there is no such file or folder", "give the whole path, such as file:///srv/docs/")
+    if not os.access(given, os.R_OK):
+        return SeedError("it may not be read", "give yourself the right to read it")
+    found = os.path.realpath(given)
+    meant = found if os.path.isfile(found) else os.path.join(found, "")
+    if os.path.normpath(given) != found:
+        return SeedError("a symbolic link leads there, and none is followed", f"did you mean {_file_url(meant)}?")
+    if meant != given:
+        return SeedError("it is a folder", f"did you mean {_file_url(meant)}?")
+    return None
+
+
+def _file_url(path: str) -> str:
+    return f"file://{quote(os.fsencode(path), safe='/~!$&()*+,;=:@')}"
 
 
 def _option_for(text: str) -> str:

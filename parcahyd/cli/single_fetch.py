@@ -64,7 +64,7 @@ class SingleFetch:
         resolver = self._plugins.resolver()
         try:
             policy = AddressPolicy(self._configuration.map.AllowAddresses)
-            return UrlMapper(resolver, policy, self.clock).map(self._pair)
+            return UrlMapper(resolver, policy, self.clock, self._plugins.local_schemes).map(self._pair)
         finally:
             resolver.close()
 

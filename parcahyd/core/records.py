@@ -13,6 +13,7 @@ import msgspec
 from parcahyd.core.states import Event, Reason, State, after
 
 __all__ = [
+    "LOCAL_ADDRESS",
     "Assignment",
     "BadRecord",
     "DueUrl",
@@ -48,7 +49,10 @@ class _Tagged(_Record, frozen=True, tag=True):
     """A record in a queue of several kinds, encoded with the name of its kind."""
 
 
-_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21, "gopher": 70}
+
+LOCAL_ADDRESS = "local"
+"""Stands for the address of a site that has none: its documents are on this machine, or come from a plugin."""
 
 
 def origin(scheme: str, host: str, port: int) -> str:
@@ -183,6 +187,8 @@ class SiteLease(_Record, frozen=True):
     """How many new URLs of the site its pages may bring (`rules.traps.site_room`)."""
     external_room: int = 2**31 - 1
     """The same for URLs of other sites."""
+    roots: tuple[str, ...] = ()
+    """Paths of folders: nothing outside of them is requested. Empty where the whole site may be."""
     is_watched: bool = False
     """A worker's process ended during a visit to this site: the coordinator is told of every request (`messages.Watched`)."""
 

@@ -85,7 +85,9 @@ class Reason(Enum):
     SCOPE = ("scope", "The URL lies outside the crawl's scope.")
     DEPTH = ("depth", "The URL is more links away from a seed than MaxDepth allows.")
     ADDRESS = ("address", "The host's address is not public and not in AllowAddresses.")
-    SCHEME = ("scheme", "The downloader does not serve this protocol.")
+    SCHEME = ("scheme", "No downloader serves this protocol.")
+    LOCAL = ("local", "Only seeds and links of the same protocol lead to it; files are read within the folder of a seed.")
+    PORT = ("port", "Links lead to gopher servers on port 70 only; one on another port is crawled if it is a seed.")
     SIZE = ("size", "The document is larger than MaxBytes.")
     REDIRECTS = ("redirects", "The chain of redirects is longer than MaxRedirects.")
     EXCLUDED = ("excluded", "The patterns of Include and Exclude keep the URL out.")
@@ -171,6 +173,8 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
             Reason.DEPTH,
             Reason.ADDRESS,
             Reason.SCHEME,
+            Reason.LOCAL,
+            Reason.PORT,
             Reason.SIZE,
             Reason.REDIRECTS,
             Reason.EXCLUDED,

@@ -13,7 +13,10 @@ from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
 from parcahyd.net.giving_way import Tempo
 from parcahyd.net.wire_budget import WireBudget
+from parcahyd.rules.listings.ftp_listing import FTP_LISTING
+from parcahyd.rules.listings.gopher_menu import GOPHER_MENU, gopher_media_type, is_gopher_error, is_one_line
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
+from parcahyd.rules.urls.canonical_url import split
 
 __all__ = [
     "Done",
@@ -38,8 +41,7 @@ _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_3: "3",
 }
 
-_LISTING = (("Content-Type", "text/plain"),)
-"""An ftp folder has no media type of its own; its listing is written for people."""
+_LISTING = (("Content-Type", FTP_LISTING),)
 
 
 class Transfer:
@@ -55,9 +57,9 @@ class Transfer:
         "_chunks",
         "_cut",
         "_headers",
-        "_is_ftp",
         "_lines",
         "_max_bytes",
+        "_not_http",
         "_peer",
         "_pin",
         "_pipewait",
@@ -101,7 +103,8 @@ class Transfer:
         self._address = ""
         self._port = 0
         self._headers: tuple[tuple[str, str], ...] | None = None
-        self._is_ftp = False
+        self._not_http = ""
+        """The URL where it is one of ftp or gopher."""
         # Waiting for the first connection to learn that it speaks HTTP/2 lets 32 requests share one instead of opening 32. It
         # delays the first requests to a server that does not, and is pointless for plain http and for one request at a time.
         self._pipewait = conf.HostConnections > 1 or any((rule.Connections or 1) > 1 for rule in conf.Host)
@@ -109,7 +112,7 @@ class Transfer:
 
     def _set_constants(self, conf: WorkConf, authorities: str) -> None:
         set_option = self.curl.setopt
-        set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP)
+        set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
         set_option(pycurl.FOLLOWLOCATION, 0)
         set_option(pycurl.PROXY, "")
         set_option(pycurl.NOPROXY, "")
@@ -136,6 +139,8 @@ class Transfer:
         """Prepare the handle for a request; ValueError, TypeError or pycurl.error where the request cannot be sent."""
         curl = self.curl
         url = request.url
+        if url.startswith("gopher:") and not is_one_line(url):
+            raise ValueError("the selector holds a control character")
         curl.setopt(pycurl.URL, url)
         if request.headers is not self._headers and request.headers != self._headers:
             self._headers = None
@@ -145,7 +150,7 @@ class Transfer:
             self._set_pin(request.address, request.port)
         if request.max_bytes != self._max_bytes or request.cut != self._cut:
             self._set_limit(request.max_bytes, request.cut)
-        self._is_ftp = url.startswith("ftp:")
+        self._not_http = "" if url.startswith("http") else url
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
         self.done = done
@@ -159,10 +164,12 @@ class Transfer:
             number = 0
         elif self._too_large:
             number, text = pycurl.E_FILESIZE_EXCEEDED, "the body is larger than allowed"
-        if self._is_ftp:
+        if self._not_http.startswith("ftp:"):
             result = self._ftp_result(number, text)
         elif number:
             result = self._curl_failure(number, text)
+        elif self._not_http:
+            result = self._gopher_result()
         else:
             result = self._http_result()
         result.received = self.received()
@@ -274,8 +281,18 @@ class Transfer:
             return self._curl_failure(number, text)
         if status != 200:
             return DownloadResult(status, peer=self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
-        headers = _LISTING if self.curl.getinfo(pycurl.EFFECTIVE_URL).endswith("/") else ()
+        headers = _LISTING if self._not_http.endswith("/") else ()
         return DownloadResult(status, headers, b"".join(self._chunks), self._peer, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
+
+    def _gopher_result(self) -> DownloadResult:
+        path, body = split(self._not_http)[3], b"".join(self._chunks)
+        elapsed = self.curl.getinfo(pycurl.TOTAL_TIME)
+        if is_gopher_error(path, body):
+            return DownloadResult(404, peer=self._peer, elapsed=elapsed)
+        media_type = gopher_media_type(path)
+        if not body and media_type == GOPHER_MENU:
+            return self._failure(DownloadFailure.RESET, "the server closed the connection without a menu")
+        return DownloadResult(200, (("Content-Type", media_type),) if media_type else (), body, self._peer, elapsed=elapsed)
 
     def _curl_failure(self, number: int, text: str) -> DownloadResult:
         return self._failure(failure_of(number, text), detail_of(number, text))

@@ -4,8 +4,9 @@
 The loop calls it, finished transfers are taken out, and their `done` is called. There is no coroutine and no future
 between a ready socket and `done`.
 
-ftp: a file that was transferred has status 200 and no headers; a folder has the status 200 and the media type text/plain, its
-body being the server's listing; what the server does not have is a 404.
+ftp: a file that was transferred has status 200 and no headers; a folder has the status 200 and the media type of listings
+(`rules.listings`), its body being the server's listing; what the server does not have is a 404.
+gopher: an item has status 200 and the media type that its type stands for; an item that says that there is none is a 404.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _LOOK_AFTER_PAUSED = 1.0
 class CurlDownloader:
     """Fetches with libcurl; see `parcahyd.core.ports.Downloader` for the contract. Time limits of 0 mean no limit."""
 
-    schemes = frozenset({"http", "https", "ftp"})
+    schemes = frozenset({"http", "https", "ftp", "gopher"})
     options = frozenset(RequestOptions.__struct_fields__)
     tells_when_sent = True
 

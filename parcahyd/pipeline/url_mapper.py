@@ -6,9 +6,11 @@ addresses that have not expired are used again. The policy is applied every time
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Clock, Resolver
-from parcahyd.core.records import BadRecord, DueUrl, ResolvedLease, SiteLease, VisitOver
+from parcahyd.core.records import LOCAL_ADDRESS, BadRecord, DueUrl, ResolvedLease, SiteLease, VisitOver
 from parcahyd.core.states import Event, Reason
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
@@ -19,15 +21,18 @@ _NO_EXPIRY = 86400.0
 
 
 class UrlMapper:
-    """Resolves one pair at a time."""
+    """Resolves one pair at a time. A site of one of the `local_schemes` has no address and gets LOCAL_ADDRESS."""
 
-    def __init__(self, resolver: Resolver, policy: AddressPolicy, clock: Clock) -> None:
+    def __init__(self, resolver: Resolver, policy: AddressPolicy, clock: Clock, local_schemes: Collection[str] = ()) -> None:
         self._resolver = resolver
         self._policy = policy
         self._clock = clock
+        self._local_schemes = local_schemes
 
     def map(self, lease: SiteLease) -> ResolvedLease:
         now = self._clock.now()
+        if lease.scheme in self._local_schemes:
+            return ResolvedLease(lease, (LOCAL_ADDRESS,), now + _NO_EXPIRY)
         addresses, expires_at = lease.addresses, lease.addresses_expire
         literal = literal_address(lease.host)
         if literal is not None:

@@ -69,6 +69,7 @@ class Coordinator:
     workers: WorkerPool
     resolver: Resolver
     _plugins: PluginManager
+    local_schemes: frozenset[str]
 
     def __init__(
         self,
@@ -152,6 +153,7 @@ class Coordinator:
             self._progress.note(warning)
         self._plugins = PluginManager.load(self._configuration)
         self._set_visit_pages()
+        self.local_schemes = self._plugins.local_schemes
         return self._plugins.resolver()
 
     def _set_visit_pages(self) -> None:

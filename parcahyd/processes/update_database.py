@@ -187,7 +187,9 @@ class UpdateDatabaseProcess:
             store.claim()
             agreed = take_over(given, store.last_settings(), as_configured=message.as_configured)
             configuration = agreed.configuration
-            store.set_order(PluginManager.load(configuration).order())
+            plugins = PluginManager.load(configuration)
+            store.set_order(plugins.order())
+            store.set_local_schemes(plugins.local_schemes)
             start = store.begin_run(configuration, now, forever=message.forever)
             if message.seeds:
                 store.add_seeds(message.seeds, now)

@@ -34,7 +34,8 @@ _FEW = 200
 """Sites with at most this many URLs are read completely, many in one query: most sites are small."""
 
 _STATE, _REASON, _VISITED_IN = 6, 10, -3
-_NOFOLLOW = Reason.NOFOLLOW.word
+_BY_ANOTHER_WAY = (Reason.NOFOLLOW.word, Reason.LOCAL.word, Reason.PORT.word)
+"""Refusals of links and not of what they lead to: such a URL counts as not known, because another link may lead there."""
 _in_order = itemgetter(-2, -1, 0)
 _by_time = itemgetter(-1, 0)
 
@@ -60,10 +61,9 @@ _KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls
 _FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
 # Strictly less: a URL that a run has checked is due at that time or later, as long as the clock is not set back.
 _AGAIN_OF = tuple(_rest(state, (urls.c.due_at < bindparam("before")) & _EARLIER_RUN) for state in (STORED, REFUSED, GONE))
-# What only links with nofollow lead to counts as not known: another link may lead there.
 _KEYS_OF = (
     select(urls.c.key)
-    .where(*same(urls, "site_id"), urls.c.reason.is_distinct_from(literal_column(f"'{_NOFOLLOW}'")))
+    .where(*same(urls, "site_id"), *(urls.c.reason.is_distinct_from(literal_column(f"'{word}'")) for word in _BY_ANOTHER_WAY))
     .order_by(urls.c.key)
 )
 
@@ -99,7 +99,7 @@ class DueUrls:
         rows: dict[int, list[Any]] = {site: [] for site in ids}
         if ids:
             for site, *row in self._writer.rows(_ALL_OF, ids=self._writer.lists.bind(list(ids))):
-                if row[_REASON] != _NOFOLLOW:
+                if row[_REASON] not in _BY_ANOTHER_WAY:
                     rows[site].append(row)
         return {
             site: (

@@ -16,6 +16,7 @@ from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, Robots
 from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.traps.site_room import site_room
+from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.host_rules import host_delays
 from parcahyd.storage.documents import VersionsForVisit
 from parcahyd.storage.due_urls import DueUrls, Revisits
@@ -23,7 +24,7 @@ from parcahyd.storage.expressions import MOST, later, numbers, same, time_bound,
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import sites
+from parcahyd.storage.schema import seeds, sites
 from parcahyd.storage.sites import PauseRows, SiteRows, earliest
 from parcahyd.storage.writer import Writer
 
@@ -94,6 +95,7 @@ _NEXT_SPARED = select(func.min(later(sites.c.not_before, sites.c.errand_until)))
     _FREE, sites.c.again_at.is_not(None), _BEFORE, _NOT_RESTED
 )
 _DETAILS = select(*(sites.c[name] for name in LeasedSite._fields)).where(sites.c.id.in_(numbers("ids")))
+_GIVEN_SEEDS = select(seeds.c.url).where(*same(seeds, "site_id"), seeds.c.via.is_(None))
 _VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None))
 _TAKE = updating(sites, ("id",), "visit")
 _NOTE_ADDRESSES = updating(sites, ("id", "visit"), "addresses", "addresses_expire")
@@ -232,6 +234,7 @@ class Leases:
                 augmentation=bytes(row.augmentation or b""),
                 site_pages=row.pages,
                 guards=bytes(row.guards or b""),
+                roots=self._roots(site) if row.scheme == "file" else (),
                 is_watched=site in self._state.watched or any(url.is_suspect for url in due),
                 url_room=site_room(work.MaxSiteUrls, row.urls - row.urls_from_others, row.pages),
                 external_room=site_room(work.MaxExternalUrls, row.urls_for_others, row.pages),
@@ -242,6 +245,11 @@ class Leases:
         self._writer.many(_TAKE, taken)
         self._sites.settle(idle)
         self._writer.many(_REST, rested)
+
+    def _roots(self, site: int) -> tuple[str, ...]:
+        """The folders of the seeds that the user gave on this site."""
+        paths = [split(url)[3] for (url,) in self._writer.rows(_GIVEN_SEEDS, site_id=site)]
+        return tuple({path[: path.rindex("/") + 1]: None for path in paths})
 
     def _robots(self, row: LeasedSite, now: float) -> tuple[RobotsFact | None, bool]:
         """What is known of a site's robots.txt, and whether its URLs wait for it."""

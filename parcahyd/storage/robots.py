@@ -124,8 +124,8 @@ class RobotsRows:
             expires = now + self._state.work.RobotsTtl
             self._answer(asker, RobotsFact(RobotsStatus.ABSENT, b"", now, expires, "robots.txt redirects too often"))
             return
-        if target is None:
-            detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL"
+        if target is None or self._sites.crossing([(owner or asker, split(target)[:3])]):
+            detail = f"robots.txt redirects to {plain(url, 200)}, which is no URL of a web server"
             self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
             return
         parts = split(target)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from parcahyd.config.schema import WorkConf
 from parcahyd.refresh.budget import Allowance, Budget
 from parcahyd.refresh.schedule import Revisits
+from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.storage.packing import compressor
 
 __all__ = ["MOST_REMEMBERED", "RunState"]
@@ -27,6 +28,8 @@ class RunState:
         start: that start has another `run`, and the same `crawl_run`."""
         self.started_at = 0.0
         self.work = WorkConf()
+        self.local_schemes = ALWAYS_LOCAL
+        """Links of other schemes do not lead to sites of these."""
         self.compress = compressor(self.work)
         self.revisits = Revisits(self.work)
         self.budget: Budget | None = None

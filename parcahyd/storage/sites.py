@@ -32,6 +32,7 @@ from sqlalchemy.dialects import sqlite
 from parcahyd.core.records import Pause, PauseRecord
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.refresh.schedule import NEVER
+from parcahyd.rules.urls.cross_links import cross_refusal
 from parcahyd.rules.urls.scope import Scope
 from parcahyd.storage.expressions import MOST, ONE, ZERO, inserting, later, numbers, same, time_bound, updating, word, words
 from parcahyd.storage.run_state import RunState
@@ -58,6 +59,9 @@ _PAGE = 1000
 _ORIGIN = (sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_scope)
 _THIS = same(sites, "id")
 _BY_HOSTS = select(*_ORIGIN).where(sites.c.host.in_(words("hosts")))
+_BY_IDS = select(*_ORIGIN).where(sites.c.id.in_(numbers("ids")))
+_OF_THE_NET = frozenset(("http", "https", "ftp"))
+"""Everything may lead to sites of these schemes, so they are not looked up."""
 _INSERT = inserting(sites, *(column.name for column in _ORIGIN))
 _FOLLOWING = select(*_ORIGIN).where(sites.c.id > bindparam("after")).order_by(sites.c.id).limit(MOST)
 _COUNT = update(sites).where(*_THIS).values(urls=sites.c.urls + bindparam("more"))
@@ -174,6 +178,21 @@ class SiteRows:
             for origin in list(islice(self._cache, _CACHED // 2)):
                 del self._cache[origin]
         self._cache.update(found)
+
+    def crossing(self, links: Sequence[tuple[int, Origin]]) -> dict[tuple[int, Origin], Reason]:
+        """By asking site and origin: why nothing leads from the one to the other. Nearly always there is no such link."""
+        doubtful = {link for link in links if link[1][0] not in _OF_THE_NET}
+        if not doubtful:
+            return {}
+        askers = self._writer.lists.bind(sorted({asker for asker, _ in doubtful}))
+        begins = {number: (scheme, host, port) for number, scheme, host, port, _ in self._writer.rows(_BY_IDS, ids=askers)}
+        found: dict[tuple[int, Origin], Reason] = {}
+        for asker, origin in doubtful:
+            begin = begins.get(asker, ("", "", 0))
+            reason = cross_refusal(begin[0], origin[0], origin[2], self._state.local_schemes)
+            if reason is not None and origin != begin:
+                found[asker, origin] = reason
+        return found
 
     # --- the scope ------------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
+from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.frontier import Leases
@@ -87,6 +88,10 @@ class Store:
     def set_order(self, order: Order) -> None:
         """Sets the order in which known URLs are fetched; the default is by distance from a seed."""
         self._urls.order = order
+
+    def set_local_schemes(self, schemes: frozenset[str]) -> None:
+        """Sets the schemes whose documents are of this machine; `file` is always one."""
+        self._state.local_schemes = schemes | ALWAYS_LOCAL
 
     def __enter__(self) -> Self:
         return self

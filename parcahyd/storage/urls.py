@@ -45,7 +45,7 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN = int(State.KNOWN)
 _depth = itemgetter(3)
 _NOFOLLOW = Reason.NOFOLLOW.word
-_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word, _NOFOLLOW})
+_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word, _NOFOLLOW, Reason.LOCAL.word, Reason.PORT.word})
 
 
 class UrlRow(NamedTuple):
@@ -155,8 +155,12 @@ class UrlRows:
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
         seen_urls: list[SeenUrl] = []
+        crossing = self._sites.crossing([(found_url[5], part[:3]) for found_url, part in zip(found_urls, parts, strict=True)])
         for (url, depth, hops, seed, word, asker), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
+            if crossing and (crossed := crossing.get((asker, part[:3]))) is not None:
+                seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker))
+                continue
             is_seed = seed and inside
             # A link that may not be followed and leaves the crawl's scope is refused for its scope: that is the firmer reason.
             why = "" if is_seed else (refusal(url, inside) or word if word == _NOFOLLOW else word or refusal(url, inside))
@@ -250,7 +254,7 @@ class UrlRows:
 
 _OUR_LIMITS = frozenset(
     reason.word
-    for reason in SETTINGS_OF
+    for reason in (*SETTINGS_OF, Reason.LOCAL, Reason.PORT)
     if reason not in (Reason.ROBOTS, Reason.ADDRESS, Reason.SCHEME, Reason.SIZE, Reason.MEDIA_TYPE)
 )
 """Refusals that do not apply to seeds of the user."""
@@ -316,6 +320,8 @@ class SeedRows:
 
     def follow(self, redirects: Sequence[tuple[int, str, str]], now: float) -> None:
         """Adds the targets of seeds' redirects as seeds, from (site, path) to a canonical URL. Their sites join the scope."""
+        crossing = self._sites.crossing([(site, split(target)[:3]) for site, _, target in redirects])
+        redirects = [redirect for redirect in redirects if (redirect[0], split(redirect[2])[:3]) not in crossing]
         if not redirects:
             return
         given = {target: split(target) for _, _, target in redirects}

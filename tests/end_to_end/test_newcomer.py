@@ -36,7 +36,12 @@ MISTAKES: list[tuple[str, list[str], int, list[str]]] = [
     ("two-in-one", ["run", "http://a.example/ http://b.example/"], 2, ['seed "http://a.example/ http://b.example/": it is mo']),
     ("nothing", ["run", ""], 2, ['seed "": it is empty']),
     ("windows", ["run", r"C:\site\index.html"], 2, [r'seed "C:\site\index.html": it is the path of a file on Windows']),
-    ("a-file", ["run", "/srv/index.html"], 2, ['seed "/srv/index.html": it is the path of a file, and only servers']),
+    (
+        "a-file",
+        ["run", "/srv/index.html"],
+        2,
+        ['seed "/srv/index.html": it is the path of a file (did you mean file:///srv/index.html?)'],
+    ),
     ("mailto", ["run", "mailto:me@a.example"], 2, ['seed "mailto:me@a.example": what begins with "mailto:" names no se']),
     ("an-address", ["run", "http://1.2.3.456/"], 2, ['seed "http://1.2.3.456/": its host "1.2.3.456" is neither a name']),
     ("two-mistakes", ["run", "a.example", "htp://b/"], 2, ['seed "a.example": its scheme', 'seed "htp://b/": "htp" is no']),

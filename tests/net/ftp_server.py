@@ -23,6 +23,8 @@ class FtpServer:
         login: tuple[str, str] | None = None,
     ) -> None:
         self.commands: list[str] = []
+        self.odd_lines: list[str] = []
+        """What stands in every listing besides."""
         self._login = login
         self._files = files
         self._passive_address = passive_address
@@ -61,14 +63,15 @@ class FtpServer:
                 elif verb == "PASS" and self._login not in (None, (user, argument)):
                     reply = "530 no"
                 elif verb == "CWD":
-                    folder += argument.strip("/") + "/"
+                    # An absolute path is where a client begins again on a connection that it kept.
+                    folder = "" if argument == "/" else f"{folder}{argument.strip('/')}/"
                     reply = "250 ok" if any(path.startswith(f"/{folder}") for path in self._files) else "550 no such folder"
                 elif verb in ("EPSV", "PASV"):
                     data_listener = socket.create_server(("127.0.0.1", 0))
                     reply = self._passive(verb, data_listener.getsockname()[1])
                 elif verb in ("RETR", "LIST"):
                     path = f"/{folder}{argument}"
-                    found = "\r\n".join(sorted(self._files)).encode() if verb == "LIST" else self._files.get(path)
+                    found = self._listing(f"/{folder}") if verb == "LIST" else self._files.get(path)
                     if found is None or data_listener is None:
                         reply = "550 no such file"
                     else:
@@ -77,6 +80,16 @@ class FtpServer:
                             data.sendall(found)
                         reply = "226 done"
                 lines.write(f"{reply or '500 what?'}\r\n".encode())
+
+    def _listing(self, folder: str) -> bytes:
+        """As `ls -l` writes it: what lies in the folder, each folder in it once."""
+        within = [path.removeprefix(folder) for path in self._files if path.startswith(folder)]
+        names = dict.fromkeys(name.partition("/")[0] + ("/" if "/" in name else "") for name in sorted(within))
+        lines = [
+            f"{'d' if name.endswith('/') else '-'}rw-r--r--   1 ftp      ftp          1024 Nov 18 12:00 {name.rstrip('/')}"
+            for name in names
+        ]
+        return "".join(f"{line}\r\n" for line in (*lines, *self.odd_lines)).encode("utf-8", "surrogateescape")
 
     def _passive(self, verb: str, port: int) -> str:
         if verb == "EPSV":

@@ -307,7 +307,7 @@ def test_the_environments_proxy_is_not_used(
 
 
 @pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "http://pages.test:{port}/a\r\nX: y", "gopher://pages.test:{port}/", "http://", ""]
+    "url", ["file:///etc/passwd", "http://pages.test:{port}/a\r\nX: y", "gemini://pages.test:{port}/", "http://", ""]
 )
 def test_a_url_that_cannot_be_asked_for_is_a_fault(bench: DownloaderHarness, web: WebServer, url: str) -> None:
     result = bench.get(url.format(port=web.port), web.address, web.port)

@@ -10,6 +10,7 @@ import select
 import socket
 from collections.abc import Iterator
 from functools import partial
+from urllib.parse import unquote
 
 import msgspec
 import pycurl
@@ -23,11 +24,14 @@ from parcahyd.net.curl_sockets import LoopSockets
 from parcahyd.net.curl_transfer import Transfer
 from parcahyd.net.downloader_curl import CurlDownloader
 from parcahyd.net.wire_budget import WireBudget
+from parcahyd.rules.listings.ftp_listing import FTP_LISTING, ftp_references
+from parcahyd.rules.listings.gopher_menu import GOPHER_MENU
 from parcahyd.testing import check_downloader
 from tests.net.downloader_harness import DownloaderHarness, request_to
 from tests.net.ftp_server import FtpServer
 from tests.net.proxy_server import ProxyServer
 from tests.net.web_server import Exchange, WebServer
+from tests.support.gopher_server import GopherServer
 
 # One raw block of four bytes (RFC 8878, section 3.1.1).
 _ZSTD = bytes.fromhex("28b52ffd2004210000") + b"zstd"
@@ -313,8 +317,59 @@ def test_ftp_gives_a_file_the_status_200_and_no_headers(bench: DownloaderHarness
 def test_ftp_gives_a_folder_as_the_server_lists_it(bench: DownloaderHarness) -> None:
     with FtpServer({"/pub/a.txt": b"", "/pub/b.txt": b""}) as ftp:
         result = bench.get(f"ftp://files.test:{ftp.port}/pub/", "127.0.0.1", ftp.port)
-    assert (result.status, result.body) == (200, b"/pub/a.txt\n/pub/b.txt")
-    assert result.header("content-type") == "text/plain"
+    assert result.status == 200
+    assert result.header("content-type") == FTP_LISTING
+    assert ftp_references(result.body) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type", "body"),
+    [
+        ("/", GOPHER_MENU, b"0text\t/a\th.test\t70\r\n.\r\n"),
+        ("/1/menu%20x", GOPHER_MENU, b"ihello\t\t\t\r\n.\r\n"),
+        ("/0/a.txt", "text/plain", b"a text\r\n.\r\n"),
+        ("/h/a.html", "text/html", b"<p>"),
+        ("/9/empty", "", b""),
+    ],
+)
+def test_gopher_gives_an_item_with_the_type_of_its_url(
+    bench: DownloaderHarness, path: str, media_type: str, body: bytes
+) -> None:
+    with GopherServer() as hole:
+        hole.items[unquote(path[2:])] = body
+        result = bench.get(f"gopher://hole.test:{hole.port}{path}", "127.0.0.1", hole.port)
+        assert hole.selectors == [unquote(path[2:])]
+    assert (result.failure, result.status, result.body, result.peer) == (None, 200, body, "127.0.0.1")
+    assert result.header("content-type") == media_type
+
+
+@pytest.mark.parametrize("path", ["/1/none", "/0/none", "/9/none"])
+def test_gopher_without_the_item_is_404(bench: DownloaderHarness, path: str) -> None:
+    with GopherServer() as hole:
+        result = bench.get(f"gopher://hole.test:{hole.port}{path}", "127.0.0.1", hole.port)
+    assert (result.failure, result.status, result.body) == (None, 404, b"")
+
+
+def test_gopher_without_an_answer_is_a_failure(bench: DownloaderHarness) -> None:
+    with GopherServer() as hole:
+        hole.items[""] = b""
+        result = bench.get(f"gopher://hole.test:{hole.port}/", "127.0.0.1", hole.port)
+    assert result.failure is DownloadFailure.RESET
+
+
+@pytest.mark.parametrize("path", ["/0a%0D%0Ab", "/0a%0ab", "/0a%00b", "/0a%09b", "/1%7F", "/0a?b%0d%0ac"])
+def test_gopher_sends_one_line_only(bench: DownloaderHarness, path: str) -> None:
+    with GopherServer() as hole:
+        result = bench.get(f"gopher://hole.test:{hole.port}{path}", "127.0.0.1", hole.port)
+        assert hole.selectors == []
+    assert result.failure is DownloadFailure.PROTOCOL
+
+
+def test_gopher_size_is_limited(bench: DownloaderHarness) -> None:
+    with GopherServer() as hole:
+        hole.items["/big"] = b"x" * 100_001
+        result = bench.get(f"gopher://hole.test:{hole.port}/0/big", "127.0.0.1", hole.port, max_bytes=100_000)
+    assert (result.failure, result.body) == (DownloadFailure.SIZE, b"")
 
 
 @pytest.mark.parametrize("path", ["/pub/none.txt", "/none/file.txt"])

@@ -8,7 +8,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import ResolutionFailure
 from parcahyd.core.ports import Resolution
-from parcahyd.core.records import DueUrl, ResolvedLease, RobotsRedirect, SiteLease
+from parcahyd.core.records import LOCAL_ADDRESS, DueUrl, ResolvedLease, RobotsRedirect, SiteLease
 from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.url_mapper import UrlMapper, hand_back
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -121,3 +121,11 @@ def test_a_host_without_a_name_is_tried_again_until_its_tries_are_used_up() -> N
     assert over.not_before >= 1300.0
     bad, _ = hand_back(mapped(lease("x.example", tries=2), Names({})), schedule, 1000.0)
     assert [(record.state, record.reason) for record in bad] == [(State.GONE, Reason.OUT_OF_TRIES.word)] * 2
+
+
+def test_a_site_of_this_machine_has_no_address_and_nobody_is_asked() -> None:
+    names = Names({})
+    mapper = UrlMapper(names, AddressPolicy(()), Clock(), {"file", "rows"})
+    assert mapper.map(msgspec.structs.replace(lease("library"), scheme="rows")).addresses == (LOCAL_ADDRESS,)
+    assert mapper.map(msgspec.structs.replace(lease("library"), scheme="gopher")).reason == Reason.DNS_NO_NAME.word
+    assert names.asked == ["library"]

@@ -45,6 +45,8 @@ from parcahyd.net.curl_transfer import final_headers
 from parcahyd.rules.html.link_header import read_link_headers
 from parcahyd.rules.html.links import read_links, read_tree
 from parcahyd.rules.html.xml_links import read_xml_links
+from parcahyd.rules.listings.ftp_listing import ftp_references
+from parcahyd.rules.listings.gopher_menu import gopher_references
 from parcahyd.rules.media_types.containers import entries, ole_kind, zip_kind
 from parcahyd.rules.media_types.media_type import recognise
 from parcahyd.rules.politeness.backoff import retry_after
@@ -173,6 +175,14 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
     "links of html": (lambda body: read_links(body, "").lines, _HTML),
     "links of a tree": (lambda body: read_tree(body, "").lines, _HTML),
     "links of xml": (lambda body: read_xml_links(body, "").lines, _XML),
+    "listing of an ftp folder": (
+        ftp_references,
+        lambda: [b"total 2\r\ndrwxr-xr-x 2 a b 4096 Nov 18 12:00 pub\r\n11-18-26  12:00PM  <DIR>  x\r\n"],
+    ),
+    "menu of a gopher server": (
+        gopher_references,
+        lambda: [b"iwelcome\t\tx\t1\r\n1menu\t/a b\thole.test\t70\r\nhweb\tURL:http://x.test/\thole.test\t70\r\n.\r\n"],
+    ),
     "Link header": (
         lambda body: read_link_headers([_text(body)], _URL).lines,
         lambda: [

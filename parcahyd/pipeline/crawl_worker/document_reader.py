@@ -20,6 +20,8 @@ from parcahyd.rules.html.link_header import add_header_links
 from parcahyd.rules.html.link_tags import Sink
 from parcahyd.rules.html.links import PageLinks, collected, read_links
 from parcahyd.rules.html.xml_links import read_xml_links
+from parcahyd.rules.listings.ftp_listing import FTP_LISTING, ftp_references
+from parcahyd.rules.listings.gopher_menu import GOPHER_MENU, gopher_references
 from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.rules.robots.directives import NO_DIRECTIVES, Directive, header_directives
 from parcahyd.rules.robots.robots_file import product_token
@@ -42,6 +44,8 @@ _SMALL_XML = 64 * 1024
 
 _XHTML = "application/xhtml+xml"
 _XML = frozenset(("text/xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/rdf+xml"))
+_LISTINGS = {FTP_LISTING: ftp_references, GOPHER_MENU: gopher_references}
+"""By media type: what gives the references of documents that are lists by their protocol."""
 _HEADERS_READ = frozenset(("x-robots-tag", "link"))
 _INITIALS = frozenset("lLxX")
 _DIRECTIVES = {"noindex": Directive.NOINDEX, "nofollow": Directive.NOFOLLOW, "noarchive": Directive.NOARCHIVE}
@@ -134,6 +138,7 @@ class DocumentReader:
         return (
             is_sitemap
             or is_xml(media_type)
+            or media_type in _LISTINGS
             or (self._is_full and self._tools.summarizers.can_read(media_type))
             or (self._work.Expand and self._tools.expanders.can_expand(media_type))
         )
@@ -151,6 +156,8 @@ class DocumentReader:
         media_type, body = document.media_type, document.result.body
         if is_html(media_type) and media_type != _XHTML:
             self.read_html(document)
+        elif media_type in _LISTINGS:
+            document.links = _collected("a", _LISTINGS[media_type](body), document.charset)
         else:
             self._read_xml(document, url, is_sitemap)
         if self._is_full and self._tools.summarizers.can_read(media_type):

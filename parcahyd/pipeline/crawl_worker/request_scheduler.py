@@ -15,6 +15,7 @@ from itertools import islice
 from math import inf
 from typing import Generic, Protocol, TypeVar
 
+from parcahyd.core.records import LOCAL_ADDRESS
 from parcahyd.pipeline.crawl_worker.slow_hosts import SlowHosts
 from parcahyd.rules.politeness.byte_rate import ByteRate
 from parcahyd.rules.politeness.rate_limit import RateLimit
@@ -79,7 +80,7 @@ class RequestScheduler(Generic[VisitType]):
     def open(self, visit: VisitType, host_not_before: float, address_not_before: float) -> None:
         for lines, name, rule, not_before in (
             (self._hosts, visit.host, visit.host_rule, host_not_before),
-            (self._addresses, visit.address, self._address_rule, address_not_before),
+            (self._addresses, visit.address, self._rule_of(visit.address), address_not_before),
         ):
             line = lines.get(name)
             if line is None:
@@ -88,6 +89,10 @@ class RequestScheduler(Generic[VisitType]):
                 line.limit.narrow(*rule)
             line.open += 1
             line.limit.hold(not_before)
+
+    def _rule_of(self, address: str) -> tuple[float, int]:
+        """Delay and connections of an address. Local documents have no server that could be in need of a pause."""
+        return self._address_rule if address != LOCAL_ADDRESS else (0.0, self._address_rule[1])
 
     def enqueue(self, visit: VisitType) -> None:
         """The visit has one request ready. It must not be queued already."""

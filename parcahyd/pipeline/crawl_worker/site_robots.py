@@ -5,6 +5,8 @@ A visit also requests the files of this site that the robots.txt of other sites 
 
 from __future__ import annotations
 
+from math import inf
+
 import msgspec
 
 from parcahyd.config.schema import WorkConf
@@ -17,7 +19,7 @@ from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, redir
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.rules.politeness.backoff import REDIRECTS, Failure, failure
 from parcahyd.rules.politeness.rate_limit import Pace
-from parcahyd.rules.robots.robots_file import ALLOW_ALL, MAX_ROBOTS, Robots, stale_robots
+from parcahyd.rules.robots.robots_file import ALLOW_ALL, MAX_ROBOTS, SCHEMES_WITH_ROBOTS, Robots, stale_robots
 from parcahyd.rules.urls.host_rules import HostSettings
 
 __all__ = ["SiteRobots"]
@@ -57,6 +59,8 @@ class SiteRobots:
     def use_stored(self, now: float) -> bool:
         """Obey the copy that came with the lease, if it has not expired; returns whether there are `rules` now."""
         fact = self._lease.robots
+        if self._lease.scheme not in SCHEMES_WITH_ROBOTS:
+            fact = RobotsFact(RobotsStatus.ABSENT, b"", now, inf)
         if fact is not None and fact.expires_at > now:
             self._obey(fact)
         return self.rules is not None

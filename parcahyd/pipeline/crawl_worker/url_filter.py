@@ -25,7 +25,7 @@ _ONE_IN = 16
 class UrlFilter:
     """Judges the paths of one visit: each when it is first seen, and again before its request."""
 
-    __slots__ = ("_guards", "_has_limit", "_observed", "_on_the_wire", "_origin", "_pages_left", "_patterns", "judge")
+    __slots__ = ("_guards", "_has_limit", "_observed", "_on_the_wire", "_origin", "_pages_left", "_patterns", "_roots", "judge")
 
     def __init__(self, lease: SiteLease, work: WorkConf, memory: MemoryBudget, now: float) -> None:
         self._origin = lease.origin
@@ -36,11 +36,14 @@ class UrlFilter:
         self._pages_left = work.MaxPagesPerSite - lease.site_pages
         self._on_the_wire: set[int] = set()
         """Keys of requests that may give no page; kept only where there is a limit."""
-        is_free = self._patterns is None and not self._has_limit
+        self._roots = lease.roots
+        is_free = self._patterns is None and not self._has_limit and not self._roots
         self.judge: Callable[[str], Reason | None] = self._guards.judge if is_free else self._judge
         """Returns why a path that is new to the visit is refused, or None."""
 
     def _judge(self, path: str) -> Reason | None:
+        if self._roots and not path.startswith(self._roots):
+            return Reason.LOCAL
         if self._patterns is not None and not self._patterns.admits(self._origin + path):
             return Reason.EXCLUDED
         if self._has_limit and self._pages_left <= 0 and not self._on_the_wire:
@@ -55,6 +58,8 @@ class UrlFilter:
                 reason = None
             if self._patterns is not None and not url.seed and not self._patterns.admits(self._origin + url.path):
                 reason = Reason.EXCLUDED
+            if self._roots and not url.seed and not url.path.startswith(self._roots):
+                reason = Reason.LOCAL
             yield url, reason
 
     def judge_request(self, url: DueUrl) -> Reason | None:

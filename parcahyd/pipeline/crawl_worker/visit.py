@@ -105,7 +105,7 @@ class Visit:
         )
         self._is_stopped = False
         self._robots = SiteRobots(lease, work, settings, self.pace, self._writer)
-        self._augmented: Site = PlainSite(self._augment)
+        self._augmented: Site = PlainSite(lease.scheme, self._augment)
         self.next_request = NextRequest(
             lease,
             assignment.pages,

@@ -18,7 +18,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
-from parcahyd.core.records import Assignment, Pause
+from parcahyd.core.records import LOCAL_ADDRESS, Assignment, Pause
 from parcahyd.core.states import Reason
 from parcahyd.pipeline.crawl_worker.backoff import AddressBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, DocumentTools
@@ -31,7 +31,7 @@ from parcahyd.pipeline.crawl_worker.visit import ThreadCallback, Visit
 from parcahyd.pipeline.crawl_worker.waiting_answers import Answer, WaitingAnswers
 from parcahyd.pipeline.crawl_worker.watch import SuspectLine, Watch
 from parcahyd.rules.politeness.byte_rate import ByteRate
-from parcahyd.rules.urls.host_rules import HostRules, without_secrets
+from parcahyd.rules.urls.host_rules import HostRules, local_settings, without_secrets
 
 __all__ = ["CrawlWorker"]
 
@@ -199,6 +199,8 @@ class CrawlWorker:
     def _open(self, assignment: Assignment) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         settings = self._hosts.of(assignment.lease.host, assignment.lease.port)
+        if assignment.address == LOCAL_ADDRESS:
+            settings = local_settings(settings)
         visit = Visit(
             assignment,
             self._work,
@@ -223,7 +225,7 @@ class CrawlWorker:
             visit.put_off(max(assignment.host_not_before, assignment.address_not_before))
         elif visit.lease.scheme not in self._downloader.schemes:
             served = ", ".join(sorted(self._downloader.schemes))
-            visit.refuse_all(Reason.SCHEME, f"{self._work.DownloaderClass} serves {served}", now)
+            visit.refuse_all(Reason.SCHEME, f"served are {served}", now)
             visit.stop()
         self._enqueue_or_close(visit, now)
 

@@ -25,6 +25,7 @@ __all__ = [
     "ALLOW_ALL",
     "MAX_ROBOTS",
     "MAX_WILDCARDS",
+    "SCHEMES_WITH_ROBOTS",
     "Robots",
     "is_robots_path",
     "product_token",
@@ -36,6 +37,9 @@ MAX_ROBOTS = 500 * 1024
 """Bytes of a robots.txt that are read; the RFC asks for at least as many (section 2.5)."""
 MAX_WILDCARDS = 5_000
 """Asterisks in our rules; each costs time for each URL. The most in a real file is 2,244. With more, nothing is allowed."""
+
+SCHEMES_WITH_ROBOTS = frozenset(("http", "https", "ftp"))
+"""Sites of other schemes are not asked for a robots.txt: no standard says at which path they could have one."""
 
 _BYTE_ORDER_MARK = re.compile(rb"\xef\xbb\xbf|\xef\xbb(?!\xbf)|\xef(?!\xbb)")
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f-\xff]")

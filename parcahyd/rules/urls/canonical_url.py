@@ -1,8 +1,8 @@
 """One spelling per URL: the WHATWG parser (ada-url), then what is left that two spellings of one resource can differ in.
 
-A canonical URL is `scheme://host[:port]/path[?query]`. It has no fragment, no credentials (the author of a page must not
-make us send any), no default port, no dot segments, no empty query and no dot after the host; the host is lower case and in
-its ASCII form; unreserved characters stand unescaped and the hexadecimal digits of other escapes are upper case
+A canonical URL is `scheme://host[:port]/path[?query]`, or `file:///path`. It has no fragment, no credentials (the author of a
+page must not make us send any), no default port, no dot segments, no empty query and no dot after the host; the host is lower
+case and in its ASCII form; unreserved characters stand unescaped and the hexadecimal digits of other escapes are upper case
 (RFC 3986, sections 6.2.2 and 6.2.3). Nothing is done that can lead to another resource: queries keep their order, empty path
 segments stay, reserved characters stay escaped or not as they came, and a path with a stray percent sign is not touched.
 """
@@ -30,7 +30,7 @@ __all__ = [
     "split",
 ]
 
-_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21, "gopher": 70}
 
 _WITH_KNOWN_SYNTAX = frozenset(("http", "https", "ftp", "ws", "wss"))
 """The special schemes of the URL standard that name a server: ada-url has put their hosts in ASCII and lower case."""
@@ -41,7 +41,6 @@ _NEVER_A_SERVER = frozenset(
         "blob",
         "cid",
         "data",
-        "file",
         "filesystem",
         "javascript",
         "mailto",
@@ -120,7 +119,8 @@ class Prefixes(dict[int, str]):
 def canonical(url: str) -> str | None:
     """The canonical form of an absolute URL; None where it cannot be parsed or names no server.
 
-    Schemes that we do not serve stay if they have a host (`gopher://host/`): they are refused later, with a reason.
+    Schemes that nothing serves stay if they have a host (`irc://host/`): they are refused later, with a reason. Only `file`
+    has no host: its site is this machine, `file://`, and its URLs have no query.
     Port 0 is no server either; a port of 0 in `split` therefore always means that none was given.
     """
     try:
@@ -135,6 +135,8 @@ def _finish(href: str) -> str | None:
     if not mark or ":" in scheme or scheme in _NEVER_A_SERVER:
         return None
     rest = rest.partition("#")[0]
+    if scheme == "file":
+        return _of_file(rest)
     authority, _, path = rest.partition("/")
     if "?" in authority:  # only where the scheme is unknown: a query directly after the host
         authority, _, query = rest.partition("?")
@@ -142,7 +144,7 @@ def _finish(href: str) -> str | None:
     if "@" in authority:
         authority = authority.rpartition("@")[2]
     if scheme not in _WITH_KNOWN_SYNTAX:
-        authority = authority.lower()
+        authority = _authority(scheme, authority)
     if authority.endswith(".") or ".:" in authority:
         return _without_dot(scheme, authority, path)
     if not authority or authority[0] == ":" or authority.endswith(":0"):
@@ -152,6 +154,21 @@ def _finish(href: str) -> str | None:
     if "%" in path and not _STRAY_PERCENT.search(path):
         path = _ESCAPE_TO_CHANGE.sub(_canonical_escape, path)
     return f"{scheme}://{authority}/{path}"
+
+
+def _authority(scheme: str, authority: str) -> str:
+    """Of a scheme that ada-url does not know."""
+    return authority.lower().removesuffix(":70") if scheme == "gopher" else authority.lower()
+
+
+def _of_file(rest: str) -> str | None:
+    """Of a file of this machine: `file:///path`. A file of another machine names no server that could be asked for it."""
+    path = rest.partition("?")[0]
+    if not path.startswith("/"):
+        return None
+    if "%" in path and not _STRAY_PERCENT.search(path):
+        path = _ESCAPE_TO_CHANGE.sub(_canonical_escape, path)
+    return f"file://{path}"
 
 
 def _canonical_escape(found: re.Match[str]) -> str:

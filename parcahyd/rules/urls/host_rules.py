@@ -10,7 +10,7 @@ from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.errors import ConfigurationError
 from parcahyd.core.ports import GENERAL, RequestOptions
 
-__all__ = ["HostRules", "HostSettings", "host_delays", "robots_warning", "without_secrets"]
+__all__ = ["HostRules", "HostSettings", "host_delays", "local_settings", "robots_warning", "without_secrets"]
 
 _FROM_ENVIRONMENT = "env:"
 _PROXIES = ("http://", "https://", "socks5://")
@@ -44,6 +44,11 @@ def without_secrets(settings: HostSettings) -> HostSettings:
     options = msgspec.structs.replace(settings.options, credentials="", authentication="basic", cookies=False)
     headers = tuple([header for header in settings.headers if header[0].lower() in _HARMLESS])
     return msgspec.structs.replace(settings, headers=headers, options=GENERAL if options == GENERAL else options)
+
+
+def local_settings(settings: HostSettings) -> HostSettings:
+    """The same for documents of this machine: there is nobody who needs a pause, a proxy or a password."""
+    return msgspec.structs.replace(settings, delay=0.0, options=GENERAL)
 
 
 class HostRules:

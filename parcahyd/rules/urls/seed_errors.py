@@ -14,15 +14,13 @@ from parcahyd.rules.urls.canonical_url import canonical
 __all__ = ["SeedError", "seed_error"]
 
 _IN_FULL = "write it in full, such as https://example.org/"
-_SERVE_IT = (
-    "serve its folder (python3 -m http.server 8000) and crawl http://127.0.0.1:8000/ "
-    "with --set 'Map.AllowAddresses=[\"127.0.0.0/8\"]'"
-)
+_AS_FILE = "write it as a URL, such as file:///srv/docs/"
 _ONE_BY_ONE = "give each as an argument of its own, or one per line with --seeds FILE"
 
 _AROUND = "<>\"'`\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/](?!/)|\\\\")
-_FILE = re.compile(r"(?i)file:|/(?!/)|\.{1,2}/|~")
+_FILE = re.compile(r"/(?!/)|\.{1,2}/|~")
+_FILE_URL = re.compile(r"(?i)file:")
 _WHOLE = re.compile(r"(?s)([A-Za-z][A-Za-z0-9+.-]*)://(.*)")
 _TWICE = re.compile(r"(?i)(?:(https?):?//)++")
 _BROKEN = re.compile(r"(?is)(https?)[:;,.]*[/\\]+(.*)")
@@ -30,7 +28,7 @@ _HOST_AND_PORT = re.compile(r"[^/:@\s]+:[0-9]+(?:[/?#]|$)")
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+-]*:")
 _HOST = re.compile(r"(?i)(?:localhost|\[[0-9a-f:.]+\]|(?:[\w-]+\.)+[\w-]+)(?::[^/]*)?(?:[/?#]|$)")
 _LOCAL = re.compile(r"(?i)localhost|\[|(?:[0-9]+\.){3}[0-9]+(?:[:/?#]|$)|[^/]*:[0-9]")
-_SERVED = ("http", "https", "ftp", "ftps", "ws", "wss")
+_SERVED = ("http", "https", "ftp", "ftps", "gopher", "ws", "wss")
 _LARGEST_PORT = 65535
 _SHOWN = 20
 """Characters of a part that are repeated in a sentence."""
@@ -44,7 +42,7 @@ class SeedError(NamedTuple):
 
 
 def seed_error(seed: str) -> SeedError | None:
-    """What is wrong with a seed; None where it names a server. A scheme that no downloader serves is no error of spelling."""
+    """What is wrong with a seed; None where it names a server or a file. A scheme that nothing serves is no misspelling."""
     text = seed.strip()
     if not text:
         return SeedError("it is empty", _IN_FULL)
@@ -56,9 +54,11 @@ def seed_error(seed: str) -> SeedError | None:
     if text[0] in _AROUND:
         return SeedError("quotes or brackets stand around it", _suggestion(text.strip(_AROUND)))
     if _WINDOWS.match(text):
-        return SeedError("it is the path of a file on Windows, and only servers are crawled", _SERVE_IT)
+        return SeedError("it is the path of a file on Windows", _AS_FILE)
     if _FILE.match(text):
-        return SeedError("it is the path of a file, and only servers are crawled", _SERVE_IT)
+        return SeedError("it is the path of a file", f"did you mean file://{text}?" if text[0] == "/" else _AS_FILE)
+    if _FILE_URL.match(text):
+        return None if canonical(text) is not None else SeedError("it is a file of another machine", _AS_FILE)
     if any(_WHOLE.match(word) for word in text.split()[1:]):
         return SeedError("it is more than one URL", _ONE_BY_ONE)
     whole = _WHOLE.fullmatch(text)

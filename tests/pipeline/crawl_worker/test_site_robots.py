@@ -129,7 +129,7 @@ def test_a_robots_redirect_to_a_scheme_without_a_downloader_is_answered() -> Non
     assert world.asked == []
     (record,) = world.of(RobotsRedirectRecord)
     assert (record.asker, record.path, record.robots.status) == (5, "/robots.txt", RobotsStatus.UNREACHABLE)
-    assert "serves http, https" in record.robots.detail
+    assert "served are http, https" in record.robots.detail
 
 
 def test_a_robots_that_fails_while_the_run_is_being_stopped_records_no_failure() -> None:

@@ -181,3 +181,17 @@ def test_options_of_the_canonical_form_hold_for_redirects() -> None:
     world = World(site, work(StripParameters=("sid",), SortParameters=True))
     world.visit("/")
     assert world.paths()[1:] == ["/", "/p?a=1&b=1"]
+
+
+def test_files_outside_of_the_folders_of_seeds_are_refused() -> None:
+    known = (due("/etc/passwd"), due("/a/x"), due("/seed", seed=True))
+    lease = SiteLease(1, 1, "file", "", 0, known, roots=("/a/", "/b/c/"))
+    judging = url_filter(lease)
+    judged = {path: judging.judge(path) for path in ("/a/x", "/b/c/", "/b/", "/ab", "/etc/passwd", "/")}
+    assert [path for path, reason in judged.items() if reason is None] == ["/a/x", "/b/c/"]
+    assert {reason for reason in judged.values() if reason} == {Reason.LOCAL}
+    assert [(url.path, reason) for url, reason in judging.judge_all(known)] == [
+        ("/etc/passwd", Reason.LOCAL),
+        ("/a/x", None),
+        ("/seed", None),
+    ]

@@ -36,7 +36,11 @@ SPELLINGS = {
     "http://0x7f.1../": "http://127.0.0.1/",
     "http://①②⑦.0.0.1/": "http://127.0.0.1/",
     "gopher://Example.com": "gopher://example.com/",
-    "gopher://user@example.com:70?x/y": "gopher://example.com:70/?x/y",
+    "gopher://user@example.com:70?x/y": "gopher://example.com/?x/y",
+    "gopher://Example.com:7070/1/A": "gopher://example.com:7070/1/A",
+    "file:///etc/passwd": "file:///etc/passwd",
+    "FILE:/a/./b/../%7Ec%2f?x=1#y": "file:///a/~c%2F",
+    "file://localhost/a b": "file:///a%20b",
     "git+ssh://example.com./r": "git+ssh://example.com/r",
 }
 
@@ -57,7 +61,6 @@ NO_SERVER = [
     "javascript://example.com/%0aalert(1)",
     "data:text/html,http://example.com/",
     "data://example.com/",
-    "file:///etc/passwd",
     "file://example.com/etc/passwd",
     "about:blank",
     "blob:https://example.com/1",
@@ -96,8 +99,9 @@ def test_a_path_with_a_stray_percent_sign_stays_as_it_is(path: str) -> None:
         ("ftp://example.com:2121/x", ("ftp", "example.com", 2121, "/x")),
         ("http://[2001:db8::1]/x", ("http", "[2001:db8::1]", 80, "/x")),
         ("http://[2001:db8::1]:8080/x", ("http", "[2001:db8::1]", 8080, "/x")),
-        ("gopher://example.com/1", ("gopher", "example.com", 0, "/1")),
-        ("gopher://example.com:70/1", ("gopher", "example.com", 70, "/1")),
+        ("gopher://example.com/1", ("gopher", "example.com", 70, "/1")),
+        ("gopher://example.com:7070/1", ("gopher", "example.com", 7070, "/1")),
+        ("file:///a/b", ("file", "", 0, "/a/b")),
     ],
 )
 def test_split_cuts_a_canonical_url(url: str, parts: tuple[str, str, int, str]) -> None:
@@ -141,13 +145,13 @@ def test_canonical_is_idempotent_and_complete(url: str) -> None:
         return
     assert canonical(once) == once
     scheme, host, port, path = split(once)
-    assert host
+    assert bool(host) is (scheme != "file")
     assert "@" not in host
     assert "#" not in once
     assert path.startswith("/")
     assert not host.endswith(".")
     assert once.isascii()
-    if scheme in ("http", "https", "ftp"):
+    if scheme in ("http", "https", "ftp", "gopher", "file"):
         assert origin(scheme, host, port) + path == once
 
 
@@ -159,6 +163,7 @@ BASES = [
     "http://example.com/100%/x",
     "ftp://example.com/pub/x",
     "gopher://example.com/1/x",
+    "file:///srv/docs/x.html",
 ]
 
 REFERENCES = {

@@ -35,6 +35,7 @@ from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.pipeline.crawl_worker.site_robots import SiteRobots
 from parcahyd.rules.politeness.backoff import Failure
 from parcahyd.rules.politeness.rate_limit import Pace
+from parcahyd.rules.robots.robots_file import SCHEMES_WITH_ROBOTS
 from parcahyd.rules.urls.parameters import Canon
 
 __all__ = ["AugmentedSite", "InThread", "PlainSite", "Site", "may_be_augmented"]
@@ -49,18 +50,23 @@ _READ_AT_ONCE = 64 * 1024
 
 def may_be_augmented(lease: SiteLease, work: WorkConf, robots: bytes) -> bool:
     """Whether a visit needs an `AugmentedSite` from its first page on; `robots` is the text of robots.txt."""
+    if lease.scheme not in SCHEMES_WITH_ROBOTS:
+        return False
     if work.Probe != "declared" or lease.augmentation or b"augment" in robots.lower():
         return True
     return any(url.stored_version is not None for url in lease.urls)
 
 
 class PlainSite:
-    """The null object for a site without tables. `augment` replaces it by an `AugmentedSite`, which it returns."""
+    """The null object for a site without tables. `augment` replaces it by an `AugmentedSite`, which it returns.
+
+    A site without a robots.txt keeps it: tables are of the web, and a request for one goes past the folders of a lease.
+    """
 
     early_keys: Set[int] = frozenset()
 
-    def __init__(self, augment: Callable[[float], AugmentedSite]) -> None:
-        self._augment = augment
+    def __init__(self, scheme: str, augment: Callable[[float], AugmentedSite]) -> None:
+        self._augment = augment if scheme in SCHEMES_WITH_ROBOTS else None
 
     def request_before_pages(self, on_the_wire: int, now: float) -> PlannedRequest | None:  # noqa: ARG002 - as AugmentedSite
         return None
@@ -85,7 +91,7 @@ class PlainSite:
 
     def document_received(self, document: ReadDocument) -> PlannedRequest | None:
         links = document.links
-        if links is None or not links.tables:
+        if links is None or not links.tables or self._augment is None:
             return None
         return self._augment(document.at).document_received(document)
 
