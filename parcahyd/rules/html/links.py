@@ -85,7 +85,8 @@ class PageLinks:
         tables: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.charset = charset
-        """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, else by content."""
+        """The encoding's name in the Encoding Standard, in lower case: by byte order mark, header, `meta`, XML declaration, or
+        else by content."""
         self.base = base
         """The first `base href`, raw, or empty. Where it cannot be joined to the document's URL, that URL is the base."""
         self.keys = keys
@@ -174,6 +175,12 @@ _COMMENT = re.compile(rb"(?s)<!(?=--).*?-->")
 """A comment as browsers end it while they look for the encoding: the dashes of `<!-->` serve twice."""
 _PRESCANNED = 1024
 _UTF_16_MARKS = (b"\xfe\xff", b"\xff\xfe")
+_MOST_METAS = 200
+"""Of a document with an XML declaration that are looked at for an encoding; each costs some microseconds."""
+_XML_DECLARATION = re.compile(
+    rb"<\?xml(?:(?!encoding)[^>])*+encoding[\x00-\x20]*+=[\x00-\x20]*+(?:\"([^\">\x00-\x20]++)\"|'([^'>\x00-\x20]++)')[^>]*+>"
+).match
+_CHARSET_OF_CONTENT = re.compile(r"""(?is).*?charset\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s;"']++))""").match
 
 
 def declares_utf8(body: bytes, header_charset: str) -> bool:
@@ -263,14 +270,44 @@ def _key(kind: str, href: str) -> bytes:
 def parse_document(body: bytes, header_charset: str) -> Document:
     """The tree of a document; its `encoding` is the one that was found."""
     body = body[:MAX_PARSED]
-    if header_charset:
-        try:
-            return parse(
-                body, encoding=header_charset, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False
-            )
-        except LookupError:
-            pass
-    return parse(body, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False)
+    if header_charset and (document := _parse(body, header_charset)) is not None:
+        return document
+    document = parse(body, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False)
+    declared = _declared_in_xml(body)
+    # The declaration counts where no `meta` names an encoding (HTML, "prescan a byte stream to determine its encoding").
+    if not declared or declared == (document.encoding or "").lower() or _has_meta_charset(document):
+        return document
+    return _parse(body, declared) or document
+
+
+def _parse(body: bytes, charset: str) -> Document | None:
+    """None where the Encoding Standard does not know the charset."""
+    try:
+        return parse(body, encoding=charset, detect_encoding=True, positions=False, allow_declarative_shadow_roots=False)
+    except LookupError:
+        return None
+
+
+def _declared_in_xml(body: bytes) -> str:
+    """The encoding that an XML declaration at the very start names (HTML, "get an XML encoding"), in lower case, or nothing."""
+    found = _XML_DECLARATION(body[:_PRESCANNED]) if body.startswith(b"<?xml") else None
+    if found is None:
+        return ""
+    label = (found[1] or found[2]).decode("latin-1").lower()
+    # It could be read as ASCII, so it is not in UTF-16, whatever it says.
+    return "utf-8" if label.startswith("utf-16") else label
+
+
+def _has_meta_charset(document: Document) -> bool:
+    """Whether a `meta` names an encoding that the Encoding Standard knows."""
+    for element in islice(document.iter_elements(("meta",)), _MOST_METAS):
+        label = element.attr("charset")
+        if label is None and (element.attr("http-equiv") or "").lower() == "content-type":
+            content = _CHARSET_OF_CONTENT(element.attr("content") or "")
+            label = content[1] or content[2] or content[3] if content else None
+        if label and (_parse(b"", label) is not None):
+            return True
+    return False
 
 
 def _skip_inert(template: Element, elements: Iterator[Element]) -> None:

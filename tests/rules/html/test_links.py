@@ -154,6 +154,7 @@ def test_the_table_has_every_link_once_with_its_kind() -> None:
     assert _read("nothing").table == b""
 
 
+_DECLARED = b'<?xml version="1.0" encoding="windows-1251"?>'
 CHARSETS = [
     (b"<a href='\xc3\xa9'>", "", "utf-8", "é"),
     (b"<a href='\xe9'>", "", "windows-1252", "é"),
@@ -165,6 +166,20 @@ CHARSETS = [
     (b"\xef\xbb\xbf<a href='\xc3\xa9'>", "windows-1251", "utf-8", "é"),
     ("\ufeff<a href='é'>".encode("utf-16-le"), "utf-8", "utf-16le", "é"),
     (b"<a href='\xff'>", "utf-8", "utf-8", "\ufffd"),
+    (_DECLARED + b"<a href='\xe9'>", "", "windows-1251", "й"),
+    (_DECLARED.replace(b'"', b"'") + b"<a href=\xe9>", "no-such-charset", "windows-1251", "й"),
+    (_DECLARED + b"<meta name=x><a href='\xc3\xa9'>", "", "windows-1251", "Г\u00a9"),
+    (_DECLARED + b"<a href='\xc3\xa9'>", "UTF-8", "utf-8", "é"),
+    (b"\xef\xbb\xbf" + _DECLARED + b"<a href='\xc3\xa9'>", "", "utf-8", "é"),
+    (_DECLARED + b"<meta charset=koi8-r><a href='\xc9'>", "", "koi8-r", "и"),
+    (_DECLARED + b"<meta charset=utf-8><a href='\xc3\xa9'>", "", "utf-8", "é"),
+    (_DECLARED + b"<meta charset=none><a href='\xe9'>", "", "windows-1251", "й"),
+    (_DECLARED + b"<meta http-equiv=Content-Type content='text/html; charset=koi8-r'><a href='\xc9'>", "", "koi8-r", "и"),
+    (_DECLARED + b" " * 2000 + b"<meta charset=koi8-r><a href='\xc9'>", "", "koi8-r", "и"),
+    (_DECLARED.replace(b"windows-1251", b"utf-16") + b"<a href='\xc3\xa9'>", "", "utf-8", "é"),
+    (_DECLARED.replace(b"windows-1251", b"no such") + b"<a href='\xe9'>", "", "windows-1252", "é"),
+    (_DECLARED.replace(b" encoding", b" x=y> encoding") + b"<a href='\xe9'>", "", "windows-1252", "é"),
+    (b" " + _DECLARED + b"<a href='\xe9'>", "", "windows-1252", "é"),
 ]
 
 
