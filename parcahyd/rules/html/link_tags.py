@@ -54,6 +54,8 @@ EMBEDDED_RELATIONS = {
     "stylesheet": "style",
     "icon": "link",
     "apple-touch-icon": "link",
+    "apple-touch-icon-precomposed": "link",
+    "fluid-icon": "link",
     "mask-icon": "link",
     "manifest": "link",
     "preload": "link",
@@ -130,15 +132,18 @@ def _of_base(sink: Sink, element: Carrier) -> None:
 
 def _of_link(sink: Sink, element: Carrier) -> None:
     relations = (element.attr("rel") or "").lower().split()
-    # "alternate stylesheet" is a style sheet, so what is embedded is looked for first.
-    for known, where in ((EMBEDDED_RELATIONS, sink.embedded), (FOLLOWED_RELATIONS, sink.follow)):
+    href = element.attr("href")
+    # Of several words the one that says most decides: "alternate stylesheet" is a style sheet, "alternate icon" another form of
+    # the icon, and "alternate tvi" a table. Only what is none of these is another form of the page.
+    tables = [] if TABLE_RELATIONS.isdisjoint(relations) else relations
+    followed = {} if tables else FOLLOWED_RELATIONS
+    for known, where in ((EMBEDDED_RELATIONS, sink.embedded), (followed, sink.follow)):
         for relation in relations:
             if relation in known:
-                sink.add(known[relation], element.attr("href"), where)
+                sink.add(known[relation], href, where)
                 return
-    href = element.attr("href")
     sink.add("link", href, None)
-    if href and not TABLE_RELATIONS.isdisjoint(relations) and len(href) <= _MAX_TABLE_HREF:
+    if href and tables and len(href) <= _MAX_TABLE_HREF:
         found = [(relation, _bare(href)) for relation in dict.fromkeys(relations) if relation in TABLE_RELATIONS]
         sink.tables += found[: MAX_TABLES - len(sink.tables)]
 

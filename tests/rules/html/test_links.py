@@ -44,6 +44,7 @@ FOLLOWED = {
         "f",
     ],
     '<link rel="alternate stylesheet" href=x><link rel=dns-prefetch href=y><link href=z>': [],
+    '<link rel="alternate icon" href=x><link rel="alternate tvi" href=y><link rel="alternate nonsense" href=z>': ["z"],
     "<meta http-equiv=refresh content='0; url=x'>": ["x"],
     "<meta http-equiv=Refresh content=\"5;URL='x y'; z\">": ["x y"],
     "<meta http-equiv=refresh content='0;url=\"x'>": ["x"],
@@ -100,6 +101,12 @@ EMBEDDED = {
     "<script src=x></script><script>y</script>": ["x"],
     '<link rel=stylesheet href=x><link rel="shortcut icon" href=y><link rel=preload href=z>': ["x", "y", "z"],
     '<link rel="alternate stylesheet" href=x>': ["x"],
+    '<link rel="alternate icon" href=x><link rel="icon ALTERNATE" href=y><link rel="alternate mask-icon" href=z>': [
+        "x",
+        "y",
+        "z",
+    ],
+    '<link rel="apple-touch-icon-precomposed" href=x><link rel="alternate fluid-icon" href=y>': ["x", "y"],
     "<svg><image href=x /><image xlink:href=y /></svg><image src=z>": ["x", "y", "z"],
     "<img src='#x'>": [],
 }
