@@ -78,6 +78,7 @@ format: $(DEVELOPS)
 docs: $(DEVELOPS)
 	$(PY) -m parcahyd.cli.life_cycle_page > docs/life-of-a-url.md
 	$(PY) -m parcahyd.config docs > docs/settings.md
+	$(PY) -m parcahyd.cli.plugins_page docs/plugins.md
 	$(PY) -m parcahyd.config conf Map > conf/MapConf.toml
 	$(PY) -m parcahyd.config conf Work > conf/WorkConf.toml
 

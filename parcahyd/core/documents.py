@@ -38,23 +38,29 @@ MAX_NAME = 1000
 
 
 class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The summary of a document (statement C3). Everything is optional, plain text and bounded by the numbers above."""
+    """The summary of a document (statement C3). Everything is optional, plain text and bounded by the `MAX_` numbers."""
 
     title: str = ""
+    """One line."""
     language: str = ""
     """A language tag in lower case, such as "en" or "pt-br"."""
     text: str = ""
+    """What a reader sees, as plain text."""
     keywords: tuple[str, ...] = ()
+    """The author's own."""
     links: tuple[str, ...] = ()
     """Canonical absolute URLs, in the document's order."""
     headings: tuple[str, ...] = ()
+    """In the document's order."""
 
 
 class Skipped:
     """Why a member of an archive is not a document. Words, as they are stored and shown."""
 
     ENCRYPTED = "encrypted"
+    """It takes a password."""
     DAMAGED = "damaged"
+    """It cannot be unpacked."""
     METHOD = "method"
     """Compressed in a way that is not read here."""
     NOT_A_FILE = "not-a-file"
@@ -79,6 +85,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     """Its path within the archive, with slashes; no empty, `.` or `..` part. Empty where the reason is about all the rest."""
     body: bytes = b""
+    """Unpacked."""
     skipped: str = ""
     """A word of Skipped where it is no document; its body is empty then."""
 

@@ -39,7 +39,9 @@ class Resolution(msgspec.Struct, frozen=True):
     """A host's addresses as a resolver gives them, not yet vetted, and for how many seconds they hold."""
 
     addresses: tuple[str, ...]
+    """In the order in which they are tried, IPv4 first."""
     ttl: float
+    """Seconds; more than MaxTtl counts as MaxTtl."""
 
 
 @runtime_checkable
@@ -49,25 +51,40 @@ class Resolver(Protocol):
     It raises `ResolutionFailure` with a Reason where there is no address. A host that is an address already never gets here.
     """
 
-    def resolve(self, host: str) -> Resolution: ...
+    def resolve(self, host: str) -> Resolution:
+        """The addresses of a name in lower case and ASCII."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """The run is over: give back what is held."""
+        ...
 
 
 class DownloadFailure(Enum):
     """How a transfer can fail below HTTP."""
 
     CONNECT = "connect"
+    """No connection could be made."""
     TLS = "tls"
+    """The certificate or the encryption was not acceptable."""
     TIMEOUT = "timeout"
+    """It took longer than a limit of the configuration."""
     RESET = "reset"
+    """The connection broke, or ended without an answer."""
     TRUNCATED = "truncated"
+    """The answer ended before its announced length."""
     CONTENT_CODING = "content-coding"
+    """What was sent cannot be undone as its content coding says."""
     PROTOCOL = "protocol"
+    """The answer cannot be parsed, or the request cannot be sent."""
     SIZE = "size"
+    """The body is larger than `max_bytes`."""
     GAVE_WAY = "gave-way"
+    """The transfer was ended because it was slow and others waited."""
     CANCELLED = "cancelled"
+    """`cancel_all` or `close` ended it."""
     PLUGIN = "plugin"
+    """The downloader itself failed; the detail says how."""
 
 
 class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +102,7 @@ class RequestOptions(msgspec.Struct, frozen=True, kw_only=True):
     authentication: Literal["basic", "digest"] = "basic"
     """How credentials are shown: at once, or in answer to the server's question (RFC 7616), which costs a second request."""
     verify_tls: bool = True
+    """The certificate is checked; false: any is accepted."""
     cookies: bool = False
     """Cookies that the site set before in this process are sent back, and those of the answer are kept."""
     http2: bool = True
@@ -107,8 +125,11 @@ class DownloadRequest(msgspec.Struct, frozen=True, gc=False):
     """One GET to one pinned address. The downloader follows no redirect and resolves no name."""
 
     url: str
+    """Canonical."""
     address: str
+    """The only one to connect to; for documents of this machine a word without meaning."""
     port: int
+    """The only one to connect to; 0 where the scheme has none."""
     headers: tuple[tuple[str, str], ...]
     """Complete but for Host and Accept-Encoding, which are the downloader's."""
     max_bytes: int
@@ -125,6 +146,7 @@ class DownloadResult(msgspec.Struct, gc=False):
     """The outcome of a request: an answer with its status, or a failure."""
 
     status: int = 0
+    """Of HTTP, whatever the protocol is: 200 for a document, 301 with a Location, 304, 404, 503; 0 where there is a failure."""
     headers: Sequence[tuple[str, str]] = ()
     """Of the final answer, in order, names as received."""
     body: bytes = b""
@@ -132,7 +154,9 @@ class DownloadResult(msgspec.Struct, gc=False):
     peer: str = ""
     """The address that the answer came from; checked against the pinned one. Behind a proxy, the one that it was given."""
     failure: DownloadFailure | None = None
+    """None where there is an answer."""
     detail: str = ""
+    """What happened, for people."""
     elapsed: float = 0.0
     """Seconds from the request to the last byte of its answer, connecting included; 0 where it was not measured."""
     protocol: str = ""
@@ -158,6 +182,7 @@ class Order(Protocol):
     """Says which of a site's known URLs come first: those with the smallest priority. `visit_pages` shortens visits."""
 
     visit_pages: int | None
+    """How many pages a visit has at most; None: as VisitPages says."""
 
     def first(self, path: str, depth: int) -> int:
         """The priority of a URL that was seen for the first time, so many links away from a seed."""
@@ -181,9 +206,16 @@ class Downloader(Protocol):
     """
 
     schemes: frozenset[str]
+    """In lower case, such as `http`."""
 
-    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None: ...
+    def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        """Begin a request; `done` is called once, later, on the loop."""
+        ...
 
-    def cancel_all(self) -> None: ...
+    def cancel_all(self) -> None:
+        """End every request that is under way."""
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """The worker ends: give back what is held. Nothing is started afterwards."""
+        ...

@@ -64,6 +64,7 @@ class AnswerCache:
         self._asking: dict[str, _Question] = {}
 
     def resolve(self, host: str) -> Resolution:
+        """The answer that is known, or that of `ask`; raises what `ask` raised."""
         with self._lock:
             known = self._lookup(host)
             if known is not None:
@@ -77,6 +78,7 @@ class AnswerCache:
         return _returned(question.outcome)
 
     def clear(self) -> None:
+        """Forgets every answer."""
         with self._lock:
             self._known.clear()
 

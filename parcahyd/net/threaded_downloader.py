@@ -37,10 +37,11 @@ class ThreadedDownloader(ABC):
     What `fetch` raises becomes DownloadFailure.PLUGIN with its text. A fetch that takes longer than `TimeoutTotal` is
     answered with DownloadFailure.TIMEOUT, and its late result is dropped. A subclass must keep to the contract of
     `parcahyd.plugins.Downloader`: connect to the pinned address only, follow no redirect, report the peer, bound
-    the body. `parcahyd.testing.check_downloader` checks that.
+    the body. `check_downloader` of `parcahyd.testing` checks that.
     """
 
     schemes: frozenset[str] = frozenset({"http", "https"})
+    """A subclass names its own."""
 
     def __init__(self, conf: WorkConf, loop: asyncio.AbstractEventLoop) -> None:
         self.conf = conf
@@ -63,6 +64,7 @@ class ThreadedDownloader(ABC):
         """
 
     def start(self, request: DownloadRequest, done: Callable[[DownloadResult], None]) -> None:
+        """Has a thread `fetch` the document."""
         if self._closed:
             self._loop.call_soon(done, DownloadResult(failure=DownloadFailure.CANCELLED, detail="closed"))
             return
@@ -78,10 +80,12 @@ class ThreadedDownloader(ABC):
         self._queue.put(fetch)
 
     def cancel_all(self) -> None:
+        """Answers everything that is under way with CANCELLED."""
         for fetch in list(self._unanswered):
             self._give_up(fetch, DownloadFailure.CANCELLED, "cancelled")
 
     def close(self) -> None:
+        """Cancels everything; the threads end when their fetches do."""
         if self._closed:
             return
         self._closed = True
