@@ -9,15 +9,16 @@ from shlex import quote
 from parcahyd.augment.site_offer import ALL_TABLES, ALL_TVI, choose, declarations_in, read_offer
 from parcahyd.cli.wording import due, left_out_sentence, plain, plural, size, span, utc_time, version_line
 from parcahyd.config.schema import Configuration
-from parcahyd.core.records import RobotsFact, RobotsStatus
+from parcahyd.core.records import LOCAL_ADDRESS, RobotsFact, RobotsStatus
 from parcahyd.core.states import Reason
 from parcahyd.refresh.lastmod import LastmodTrust
 from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.media_types.media_type import is_html
-from parcahyd.rules.robots.robots_file import Robots, product_token
+from parcahyd.rules.robots.robots_file import SCHEMES_WITH_ROBOTS, Robots, product_token
 from parcahyd.rules.traps.guards import Guards
 from parcahyd.rules.urls.address_policy import AddressPolicy, literal_address
 from parcahyd.rules.urls.canonical_url import split
+from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.rules.urls.host_rules import HostRules
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.rules.urls.spelling_changes import spelling_changes
@@ -107,6 +108,8 @@ def _guards(url: str, details: UrlDetails | None, site: UrlDetails | None, confi
 
 
 def _robots(url: str, fact: RobotsFact | None, configuration: Configuration, now: float) -> str:
+    if split(url)[0] not in SCHEMES_WITH_ROBOTS:
+        return "none is asked for: its protocol has no robots.txt"
     if fact is None:
         return "robots.txt of this site was not read yet"
     read = f"read {utc_time(fact.fetched_at)}, " + (
@@ -134,6 +137,9 @@ def _tables(url: str, site: UrlDetails | None, configuration: Configuration, now
 def _address(url: str, site: UrlDetails | None, configuration: Configuration, now: float) -> Iterator[str]:
     literal = literal_address(split(url)[1])
     addresses = (literal,) if literal is not None else site.addresses if site is not None else ()
+    if addresses == (LOCAL_ADDRESS,) or split(url)[0] in ALWAYS_LOCAL:
+        yield _line("address", "none: it is a document of this machine, and requests have no delay")
+        return
     if not addresses:
         yield _line("address", "not known; the host is resolved when it is visited next")
         return

@@ -139,7 +139,8 @@ class Transfer:
         """Prepare the handle for a request; ValueError, TypeError or pycurl.error where the request cannot be sent."""
         curl = self.curl
         url = request.url
-        if url.startswith("gopher:") and not is_one_line(url):
+        self._not_http = "" if url.startswith("http") else url
+        if self._not_http.startswith("gopher:") and not is_one_line(url):
             raise ValueError("the selector holds a control character")
         curl.setopt(pycurl.URL, url)
         if request.headers is not self._headers and request.headers != self._headers:
@@ -150,7 +151,6 @@ class Transfer:
             self._set_pin(request.address, request.port)
         if request.max_bytes != self._max_bytes or request.cut != self._cut:
             self._set_limit(request.max_bytes, request.cut)
-        self._not_http = "" if url.startswith("http") else url
         if self._pipewait:
             curl.setopt(pycurl.PIPEWAIT, url.startswith("https:"))
         self.done = done

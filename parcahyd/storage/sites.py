@@ -32,7 +32,7 @@ from sqlalchemy.dialects import sqlite
 from parcahyd.core.records import Pause, PauseRecord
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.refresh.schedule import NEVER
-from parcahyd.rules.urls.cross_links import cross_refusal
+from parcahyd.rules.urls.cross_links import OPEN_SCHEMES, cross_refusal
 from parcahyd.rules.urls.scope import Scope
 from parcahyd.storage.expressions import MOST, ONE, ZERO, inserting, later, numbers, same, time_bound, updating, word, words
 from parcahyd.storage.run_state import RunState
@@ -60,8 +60,6 @@ _ORIGIN = (sites.c.id, sites.c.scheme, sites.c.host, sites.c.port, sites.c.in_sc
 _THIS = same(sites, "id")
 _BY_HOSTS = select(*_ORIGIN).where(sites.c.host.in_(words("hosts")))
 _BY_IDS = select(*_ORIGIN).where(sites.c.id.in_(numbers("ids")))
-_OF_THE_NET = frozenset(("http", "https", "ftp"))
-"""Everything may lead to sites of these schemes, so they are not looked up."""
 _INSERT = inserting(sites, *(column.name for column in _ORIGIN))
 _FOLLOWING = select(*_ORIGIN).where(sites.c.id > bindparam("after")).order_by(sites.c.id).limit(MOST)
 _COUNT = update(sites).where(*_THIS).values(urls=sites.c.urls + bindparam("more"))
@@ -181,7 +179,7 @@ class SiteRows:
 
     def crossing(self, links: Sequence[tuple[int, Origin]]) -> dict[tuple[int, Origin], Reason]:
         """By asking site and origin: why nothing leads from the one to the other. Nearly always there is no such link."""
-        doubtful = {link for link in links if link[1][0] not in _OF_THE_NET}
+        doubtful = {link for link in links if link[1][0] not in OPEN_SCHEMES}
         if not doubtful:
             return {}
         askers = self._writer.lists.bind(sorted({asker for asker, _ in doubtful}))

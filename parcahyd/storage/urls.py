@@ -19,6 +19,7 @@ from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
 from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
+from parcahyd.rules.urls.cross_links import OPEN_SCHEMES
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.expressions import ZERO, bound, inserting, numbers, pairs, plain, same, time_bound, updating, words
 from parcahyd.storage.run_state import RunState
@@ -155,7 +156,9 @@ class UrlRows:
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
         seen_urls: list[SeenUrl] = []
-        crossing = self._sites.crossing([(found_url[5], part[:3]) for found_url, part in zip(found_urls, parts, strict=True)])
+        has_odd = not OPEN_SCHEMES.issuperset([part[0] for part in parts])
+        links = [(one[5], part[:3]) for one, part in zip(found_urls, parts, strict=True)] if has_odd else []
+        crossing = self._sites.crossing(links)
         for (url, depth, hops, seed, word, asker), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             if crossing and (crossed := crossing.get((asker, part[:3]))) is not None:

@@ -101,7 +101,11 @@ def test_a_file_tree_is_crawled_and_nothing_outside_of_it(crawl: CrawlFactory, t
     assert states.pop(top + "link.txt") == ("gone", "http-refused")
     assert states.pop(top + "up/secret.txt") == ("gone", "missing")
     assert set(states) == {top + path for path in expected}
-    assert "Only seeds and links of the same protocol lead to it" in running.explain(outside)
+    explained = running.explain(outside)
+    assert "Only seeds and links of the same protocol lead to it" in explained
+    assert "none is asked for: its protocol has no robots.txt" in explained
+    assert "none: it is a document of this machine" in explained
+    assert {line["url"] for line in running.urls("--site", "file:///")} == set(running.states())
     running.verify()
 
 
@@ -145,6 +149,17 @@ def test_a_seed_that_redirects_to_a_file_leads_nowhere(crawl: CrawlFactory, serv
     running = crawl()
     running.run(listener.url())
     assert running.states()[secret] == ("refused", "local")
+
+
+def test_the_robots_txt_of_a_server_is_not_read_from_a_file(crawl: CrawlFactory, server: SiteServer, tree: Path) -> None:
+    (tree / "robots.txt").write_text("")
+    listener = server.listen()
+    server.site().pages["/robots.txt"] = redirect((tree / "robots.txt").as_uri())
+    server.site().pages["/"] = html("page")
+    running = crawl()
+    running.run(listener.url())
+    assert running.stored() == set()
+    assert "which is no URL of a web server" in running.explain(listener.url())
 
 
 # --- gopher -------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from collections.abc import Collection
 
 from parcahyd.core.states import Reason
 
-__all__ = ["ALWAYS_LOCAL", "cross_refusal"]
+__all__ = ["ALWAYS_LOCAL", "OPEN_SCHEMES", "cross_refusal"]
 
 ALWAYS_LOCAL = frozenset(("file",))
 """Local schemes, whatever plugins there are."""
+OPEN_SCHEMES = frozenset(("http", "https", "ftp"))
+"""Schemes to which every site may link: nearly all links are of these, and nothing has to be looked up for them."""
 _GOPHER_PORT = 70
 
 

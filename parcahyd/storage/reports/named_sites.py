@@ -18,5 +18,5 @@ def named_sites(connection: Connection, name: str) -> list[int]:
     return [
         number
         for number, scheme, its_host, port in connection.execute(statement)
-        if name in (its_host, f"{its_host}:{port}") or name.rstrip("/") == origin(scheme, its_host, port)
+        if name in (its_host, f"{its_host}:{port}") or name.rstrip("/") == origin(scheme, its_host, port).rstrip("/")
     ]
