@@ -31,9 +31,9 @@ _Answer = TypeVar("_Answer")
 def command(folder: str, urls: tuple[str, ...], yes: bool) -> int:
     """Write a small configuration for a new crawl.
 
-    DIR gets MapConf.toml, WorkConf.toml and seeds.txt, with the few settings that a first crawl changes and a comment for
-    each. Nothing is overwritten. Four questions are asked: where the crawl starts, how far it goes, how quickly, and how
-    owners of sites can reach you. The command that starts the crawl is printed.
+    DIR gets MapConf.toml and WorkConf.toml, with the few settings that a first crawl changes and a comment for each. Nothing
+    is overwritten. Four questions are asked: where the crawl starts, how far it goes, how quickly, and how owners of sites can
+    reach you. The command that starts the crawl is printed.
 
     \b
     Examples:
@@ -52,9 +52,9 @@ def command(folder: str, urls: tuple[str, ...], yes: bool) -> int:
     if not yes and not sys.stdin.isatty():
         raise UserError("init asks questions, and standard input is no terminal", f"{usage} asks none")
     _write(folder, first_files(Answers(urls) if yes else _ask(urls)))
-    *names, last = (os.path.join(folder, name) for name in FILES)
-    click.echo(f"{', '.join(names)} and {last} are written. To start the crawl, and to go on with it:")
-    click.echo(f"  {shlex.join([PROGRAM, 'run', '--conf', folder, '--seeds', last])}")
+    written = " and ".join([os.path.join(folder, name) for name in FILES])
+    click.echo(f"{written} are written. To start the crawl, and to go on with it:")
+    click.echo(f"  {shlex.join([PROGRAM, 'run', '--conf', folder])}")
     return 0
 
 

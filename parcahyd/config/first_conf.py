@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from parcahyd.config.explaining import Conf, commented, declared, toml_text
 
 __all__ = ["FILES", "Answers", "first_files", "host_delay", "user_agent"]
 
-FILES = ("MapConf.toml", "WorkConf.toml", "seeds.txt")
+FILES = ("MapConf.toml", "WorkConf.toml")
 
 _SHOWN: dict[Conf, dict[str, object]] = {
     "Map": {"AllowAddresses": ["192.168.7.0/24"]},
@@ -59,12 +59,12 @@ def host_delay(text: str) -> float:
 
 def first_files(answers: Answers) -> dict[str, str]:
     """The texts of the files by their names."""
-    work: dict[str, object] = {"Scope": answers.scope, "HostDelay": answers.delay}
+    work: dict[str, object] = {"Seeds": list(answers.seeds), "Scope": answers.scope, "HostDelay": answers.delay}
     if answers.contact:
         work["UserAgent"] = user_agent(answers.contact)
     # The folder above this one may be anybody's: newcomers have no plugins.
     mapping: dict[str, object] = {"DbUrl": declared("Map")["DbUrl"].default, "PluginDir": ""}
-    return dict(zip(FILES, (_conf("Map", mapping), _conf("Work", work), _seeds(answers.seeds)), strict=True))
+    return dict(zip(FILES, (_conf("Map", mapping), _conf("Work", work)), strict=True))
 
 
 def _conf(which: Conf, values: Mapping[str, object]) -> str:
@@ -78,7 +78,3 @@ def _conf(which: Conf, values: Mapping[str, object]) -> str:
             mark = "" if key in values else "# "
             lines += ["", *commented(setting.sentence), f"{mark}{key} = {toml_text(settings[key])}"]
     return "\n".join(lines) + "\n"
-
-
-def _seeds(seeds: Sequence[str]) -> str:
-    return "\n".join(("# The URLs that the crawl starts from, one per line.", *seeds)) + "\n"

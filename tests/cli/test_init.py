@@ -31,14 +31,13 @@ def test_no_question_with_yes(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["init", "my crawl", SEED, "--yes"]) == 0
     assert capsys.readouterr() == (
         (
-            "my crawl/MapConf.toml, my crawl/WorkConf.toml and my crawl/seeds.txt are written. "
-            "To start the crawl, and to go on with it:\n"
-            "  parcahyd run --conf 'my crawl' --seeds 'my crawl/seeds.txt'\n"
+            "my crawl/MapConf.toml and my crawl/WorkConf.toml are written. To start the crawl, and to go on with it:\n"
+            "  parcahyd run --conf 'my crawl'\n"
         ),
         "",
     )
-    assert {path.name for path in (here / "my crawl").iterdir()} == {"MapConf.toml", "WorkConf.toml", "seeds.txt"}
-    assert (here / "my crawl" / "seeds.txt").read_text().splitlines()[1:] == [SEED]
+    assert {path.name for path in (here / "my crawl").iterdir()} == {"MapConf.toml", "WorkConf.toml"}
+    assert load(here / "my crawl").work.Seeds == (SEED,)
 
 
 def test_four_questions_each_until_it_is_answered(
@@ -52,7 +51,7 @@ def test_four_questions_each_until_it_is_answered(
     assert "Error: the contact: UserAgent: expected text of printable ASCII" in said
     work = load(here / "mine").work
     assert (work.Scope, work.HostDelay, work.UserAgent) == ("any", 0.5, "parcahyd (+mailto:me@a.example)")
-    assert (here / "mine" / "seeds.txt").read_text().splitlines()[1:] == [SEED, "http://b.example/"]
+    assert work.Seeds == (SEED, "http://b.example/")
 
 
 def test_every_question_but_the_first_has_an_answer(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,8 +65,8 @@ def test_every_question_but_the_first_has_an_answer(here: Path, monkeypatch: pyt
 def test_urls_that_are_given_are_not_asked_for(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _answer(monkeypatch, "domain", "2", "")
     assert main(["init", "mine", SEED]) == 0
-    assert (here / "mine" / "seeds.txt").read_text().endswith(f"\n{SEED}\n")
-    assert load(here / "mine").work.Scope == "domain"
+    work = load(here / "mine").work
+    assert (work.Seeds, work.Scope) == ((SEED,), "domain")
 
 
 def test_who_stops_answering_gets_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +81,7 @@ MISTAKES = [
     (["init", "mine", "a.example", "--yes"], 'seed "a.example": its scheme is missing (did you mean https://a.example/?)'),
     (["init", "file", SEED, "--yes"], '"file" is a file (name a new folder)'),
     (["init", "old", SEED, "--yes"], "old/WorkConf.toml is there already, and is not overwritten (name another folder)"),
-    (["init", "linked", SEED, "--yes"], "linked/seeds.txt is there already, and is not overwritten (name another folder)"),
+    (["init", "linked", SEED, "--yes"], "linked/MapConf.toml is there already, and is not overwritten (name another folder)"),
     (["init", "file/below", SEED, "--yes"], '"file/below" cannot be written to: Not a directory (name another folder)'),
     (["init", "a%b", SEED, "--yes"], 'DbUrl: "{here}/a%b/crawl.db" has a "?" or "%" in it (choose a file and folder'),
     (["init", "a\nb", SEED, "--yes"], "the folder has no name that can be shown (choose another)"),
@@ -100,7 +99,7 @@ def test_a_mistake_has_its_line_and_changes_nothing(
     (here / "old").mkdir()
     (here / "old" / "WorkConf.toml").write_text("HostDelay = 9\n")
     (here / "linked").mkdir()
-    (here / "linked" / "seeds.txt").symlink_to(here / "elsewhere")
+    (here / "linked" / "MapConf.toml").symlink_to(here / "elsewhere")
     before = sorted(here.rglob("*"))
     assert main(arguments) == 2
     out, err = capsys.readouterr()
@@ -117,10 +116,10 @@ def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
 
     def link_first(path: str, *, exist_ok: bool) -> None:
         (here / path).mkdir(exist_ok=exist_ok)
-        (here / path / "seeds.txt").write_text("mine")
+        (here / path / "MapConf.toml").write_text("mine")
 
     monkeypatch.setattr(os, "makedirs", link_first)
     assert main(["init", "mine", SEED, "--yes"]) == 2
     assert capsys.readouterr().err == 'parcahyd: "mine" cannot be written to: File exists (name another folder)\n'
-    assert [path.name for path in (here / "mine").iterdir()] == ["seeds.txt"]
-    assert (here / "mine" / "seeds.txt").read_text() == "mine"
+    assert [path.name for path in (here / "mine").iterdir()] == ["MapConf.toml"]
+    assert (here / "mine" / "MapConf.toml").read_text() == "mine"
