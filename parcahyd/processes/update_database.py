@@ -190,6 +190,7 @@ class UpdateDatabaseProcess:
             plugins = PluginManager.load(configuration)
             store.set_order(plugins.order())
             store.set_local_schemes(plugins.local_schemes)
+            store.check_local_seeds(message.seeds)
             start = store.begin_run(configuration, now, forever=message.forever)
             if message.seeds:
                 store.add_seeds(message.seeds, now)

@@ -6,7 +6,8 @@ be tried again. A RecordRefusal is a StoreFailure for which a record is to blame
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -58,6 +59,9 @@ class RunStart(msgspec.Struct, frozen=True):
     """Those that are still in force."""
     empty: bool
     """The database knows no URL yet: it needs a seed."""
+
+
+_SEEDS_SHOWN = 10
 
 
 class Store:
@@ -217,6 +221,19 @@ class Store:
         return self._state.visits.get(record.visit) == record.site
 
     # --- what visits bring ----------------------------------------------------------------------------------------------
+
+    def check_local_seeds(self, given: Iterable[str]) -> None:
+        """UserError if seeds of an earlier run lead to documents of this machine, and the user has not `given` them again.
+
+        Somebody else may have written the database, and which files are read is not theirs to say.
+        """
+        with self._writer.transaction():
+            known = self._seeds.of_schemes(self._state.local_schemes)
+        if missing := sorted(set(known) - set(map(canonical, given))):
+            raise UserError(
+                f"a seed of this crawl leads to documents of this machine, which no run takes from a database: {missing[0]}",
+                f"repeat it: parcahyd run {shlex.join(missing[:_SEEDS_SHOWN])}; or remove it: parcahyd forget {missing[0]}",
+            )
 
     def add_seeds(self, addresses: Sequence[str], now: float) -> None:
         """Adds the user's seeds, all or none; one that is no URL is a UserError."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, insert, literal_column, null, select, true, update
+from sqlalchemy import bindparam, func, insert, literal_column, null, or_, select, true, update
 
 from parcahyd.core.ports import Order
 from parcahyd.core.records import BadRecord, origin
@@ -290,6 +290,11 @@ class SeedRows:
         self._writer = writer
         self._sites = site_rows
         self._urls = url_rows
+
+    def of_schemes(self, schemes: Iterable[str]) -> list[str]:
+        """The seeds of the user that have one of these schemes."""
+        begins = [seeds.c.url.startswith(f"{scheme}://") for scheme in sorted(schemes)]
+        return [url for (url,) in self._writer.rows(select(seeds.c.url).where(seeds.c.via.is_(None), or_(*begins)))]
 
     def add(self, addresses: Iterable[str], now: float) -> None:
         """Inserts canonical URLs of the user as seeds. Their sites join the scope, and the URLs become due.

@@ -58,6 +58,7 @@ DIFFERENT: dict[str, dict[str, str | None]] = {
         "h://.": None,
         "http://foo.09../": None,
     },
+    "gopher has a port of its own": {"gopher://foo:70/": "gopher://foo/"},
     "port 0 is no server": {
         "http://f:0/c": None,
         "w://x:0": None,
@@ -109,7 +110,10 @@ def test_canonical_forms_differ_only_on_purpose() -> None:
     differences = {}
     for case in VALID:
         form = canonical(case["href"])
-        if not case["host"] or case["protocol"] in NO_SERVER:
+        if case["protocol"] == "file:":
+            # A file of this machine; it has no query.
+            assert form == (None if case["host"] else f"file://{case['pathname']}"), case
+        elif not case["host"] or case["protocol"] in NO_SERVER:
             assert form is None, case
         elif form != f"{case['protocol']}//{case['host']}{case['pathname'] or '/'}{case['search']}":
             differences[case["href"]] = form

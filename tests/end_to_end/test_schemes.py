@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import socket
 import sqlite3
@@ -115,11 +116,28 @@ def test_a_file_that_has_not_changed_is_not_read_again(crawl: CrawlFactory, tree
     running.run(top)
     (tree / "sub" / "b c.txt").write_text("changed text")
     (tree / "sub" / "new.txt").write_text("new")
-    running.run(sets={"Work.RevisitAfter": 0})
+    running.run(top, sets={"Work.RevisitAfter": 0})
     assert running.show(top + "sub/b%20c.txt") == b"changed text"
     assert running.show(top + "sub/new.txt") == b"new"
     status = {line["url"]: line["status"] for line in running.urls()}
     assert status[top + "page.html"] == 304
+
+
+def test_which_files_are_read_is_not_taken_from_a_database(crawl: CrawlFactory, tree: Path) -> None:
+    """A database that somebody else wrote: its seeds are not the user's, and a file without a seed is not read at all."""
+    running = crawl()
+    top = tree.as_uri() + "/"
+    running.run(top, sets={"Work.MaxPages": 1})
+    before = running.states()
+    finished = running.run(sets={"Work.MaxPages": 0}, code=2)
+    assert f"which no run takes from a database: {top} (repeat it: parcahyd run {top}; or remove it" in finished.err
+    assert running.states() == before
+    with contextlib.closing(sqlite3.connect(running.folder / "crawl.db")) as database:
+        database.execute("DELETE FROM seeds")
+        database.commit()
+    running.run(sets={"Work.MaxPages": 0})
+    assert running.stored() == {url for url, (state, _) in before.items() if state == "stored"}
+    assert running.states()[top + "page.html"] == ("refused", "local")
 
 
 def test_no_page_of_a_server_leads_to_a_file(crawl: CrawlFactory, server: SiteServer, tree: Path) -> None:

@@ -61,9 +61,7 @@ def test_errors_on_the_command_line(crawl: CrawlFactory, arguments: tuple[str, .
 
 def test_a_seed_that_no_downloader_serves_is_refused(crawl: CrawlFactory) -> None:
     running = crawl()
-    running.run("gopher://127.0.0.1/")
-    ((state, reason),) = running.states().values()
-    assert (state, reason) == ("refused", "scheme")
+    assert_user_error(running.run("gemini://127.0.0.1/", code=2), 'nothing serves the scheme "gemini"')
 
 
 def test_a_configuration_folder_that_is_not_there(crawl: CrawlFactory, tmp_path: Path) -> None:

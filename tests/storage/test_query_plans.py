@@ -22,7 +22,15 @@ _SCAN = re.compile(rf"SCAN ({'|'.join(metadata.tables)})\b(?! USING (COVERING )?
 _SORTS_A_FEW = {"documents._HISTORY", "robots._OF_SITES", "runs._LEFT"}
 """The history of the URLs of a batch, the redirected robots.txt files of a few sites, and two states."""
 
-_ONCE = {"runs._LAST", "urls._ANY", "sites._OF_SEEDS", "sites._DROP_OVER", "sites._ALL", "overfull._SITES"}
+_ONCE = {
+    "runs._LAST",
+    "last_settings._LAST",
+    "urls._ANY",
+    "sites._OF_SEEDS",
+    "sites._DROP_OVER",
+    "sites._ALL",
+    "overfull._SITES",
+}
 """Once in a run, or after a failure: one row, or tables that hold seeds, pauses and overfull pages."""
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}

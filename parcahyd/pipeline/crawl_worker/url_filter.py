@@ -36,13 +36,14 @@ class UrlFilter:
         self._pages_left = work.MaxPagesPerSite - lease.site_pages
         self._on_the_wire: set[int] = set()
         """Keys of requests that may give no page; kept only where there is a limit."""
-        self._roots = lease.roots
-        is_free = self._patterns is None and not self._has_limit and not self._roots
+        # Files are read within the folders of seeds. Without any, none is read.
+        self._roots = lease.roots if lease.scheme == "file" else None
+        is_free = self._patterns is None and not self._has_limit and self._roots is None
         self.judge: Callable[[str], Reason | None] = self._guards.judge if is_free else self._judge
         """Returns why a path that is new to the visit is refused, or None."""
 
     def _judge(self, path: str) -> Reason | None:
-        if self._roots and not path.startswith(self._roots):
+        if self._roots is not None and not path.startswith(self._roots):
             return Reason.LOCAL
         if self._patterns is not None and not self._patterns.admits(self._origin + path):
             return Reason.EXCLUDED
@@ -58,7 +59,7 @@ class UrlFilter:
                 reason = None
             if self._patterns is not None and not url.seed and not self._patterns.admits(self._origin + url.path):
                 reason = Reason.EXCLUDED
-            if self._roots and not url.seed and not url.path.startswith(self._roots):
+            if self._roots is not None and not url.path.startswith(self._roots):
                 reason = Reason.LOCAL
             yield url, reason
 

@@ -184,7 +184,7 @@ def test_options_of_the_canonical_form_hold_for_redirects() -> None:
 
 
 def test_files_outside_of_the_folders_of_seeds_are_refused() -> None:
-    known = (due("/etc/passwd"), due("/a/x"), due("/seed", seed=True))
+    known = (due("/etc/passwd", seed=True), due("/a/x"), due("/a/seed", seed=True))
     lease = SiteLease(1, 1, "file", "", 0, known, roots=("/a/", "/b/c/"))
     judging = url_filter(lease)
     judged = {path: judging.judge(path) for path in ("/a/x", "/b/c/", "/b/", "/ab", "/etc/passwd", "/")}
@@ -193,5 +193,7 @@ def test_files_outside_of_the_folders_of_seeds_are_refused() -> None:
     assert [(url.path, reason) for url, reason in judging.judge_all(known)] == [
         ("/etc/passwd", Reason.LOCAL),
         ("/a/x", None),
-        ("/seed", None),
+        ("/a/seed", None),
     ]
+    unrooted = url_filter(SiteLease(1, 1, "file", "", 0, known))
+    assert {reason for _, reason in unrooted.judge_all(known)} == {unrooted.judge("/a/y")} == {Reason.LOCAL}
