@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from parcahyd.authoring.check import check
 from parcahyd.authoring.page_tables import PageError
 from parcahyd.authoring.site_folder import FolderServer
 from parcahyd.cli.options import port_option
+from parcahyd.cli.progress_line import progress_line
 from parcahyd.cli.wording import plain, plural, size, span
 from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical
@@ -111,7 +111,7 @@ def _build(folder: Path, base_url: str, form: str, bundle: str, jobs: int | None
     """
     plan = make_plan(folder, base_url, form=form, bundle=bundle)
     began = time.monotonic()
-    with _progress(quiet) as progress:
+    with progress_line("pages", quiet) as progress:
         report = build(plan, jobs=_processes(jobs), dry_run=dry_run, progress=progress)
     _write_errors(report.errors)
     if not quiet:
@@ -140,7 +140,7 @@ def _check(ctx: click.Context, place: Path | str, base_url: str, form: str, bund
             if ctx.get_parameter_source(option) is not ParameterSource.DEFAULT:
                 raise UserError(f"--{option.replace('_', '-')} is for a folder", "leave it out: the site itself says so")
         return _check_published(place)
-    with _progress(quiet=False) as progress:
+    with progress_line("pages") as progress:
         found = check(make_plan(place, base_url, form=form, bundle=bundle), jobs=_processes(jobs), progress=progress)
     for error in found:
         sys.stdout.write(f"{plain(str(error))}\n")
@@ -193,27 +193,6 @@ def _serve(folder: Path, port: int) -> None:
 
 def _processes(jobs: int | None) -> int:
     return jobs or usable_cores()
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A count on the terminal, where standard error is one."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    last = 0.0
-
-    def show(done: int, total: int) -> None:
-        nonlocal last
-        if done == total or time.monotonic() - last > 0.1:
-            last = time.monotonic()
-            sys.stderr.write(f"\r{done:,} of {total:,} pages")
-            sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[K")
 
 
 def _write_errors(errors: list[PageError]) -> None:

@@ -95,14 +95,15 @@ _SECONDS = re.compile(r"\d+(?:\.\d+)?")
 _INSTANT = 1e-5
 
 
-def time_argument(text: str) -> float:
+def time_argument(text: str, *, is_begin: bool = False) -> float:
     """Seconds since the epoch, of a date, a time as ISO 8601 has it (UTC where no zone is given), or such seconds.
 
-    A day, hour, minute or second stands for its last instant: what was received in it was there.
+    A day, hour, minute or second stands for its last instant: what was received in it was there. With `is_begin` it stands for
+    its first.
     """
     given = text.strip()
     if _SECONDS.fullmatch(given):
-        return float(given) + (0.0 if "." in given else 1 - _INSTANT)
+        return float(given) + (0.0 if is_begin or "." in given else 1 - _INSTANT)
     try:
         time = datetime.fromisoformat(given)
         at = (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
@@ -111,7 +112,7 @@ def time_argument(text: str) -> float:
             f'"{text}" is not a time', "write 2026-03-04, 2026-03-04T05:06:07Z, or seconds since the epoch"
         ) from None
     parts = _TIME.search(given)
-    if parts is not None and parts["fraction"]:
+    if is_begin or (parts is not None and parts["fraction"]):
         return at
     unit = 86400 if parts is None else 1 if parts["second"] else 60 if parts["minute"] else 3600
     return at + unit - _INSTANT

@@ -9,6 +9,7 @@ ParcahydError
 │   └── CrawlBusy          another run holds the lock of this database
 ├── ResolutionFailure       a host name without addresses, with its Reason
 ├── RunFailure              the crawl cannot go on, exit code 1
+├── ExportFailure           an export that cannot go on now, exit code 1
 └── StoreFailure            a batch that the database did not take, and may take later
     └── RecordRefusal      a batch with a record that the database never takes
 
@@ -25,6 +26,7 @@ __all__ = [
     "ConfigurationError",
     "CrawlBusy",
     "DatabaseUnusable",
+    "ExportFailure",
     "ParcahydError",
     "PluginError",
     "PluginNotFound",
@@ -84,6 +86,10 @@ class ResolutionFailure(ParcahydError):
 
 class RunFailure(ParcahydError):
     """The run ended because a part that it needs is gone."""
+
+
+class ExportFailure(ParcahydError):
+    """There is no room for what an export writes; it can go on later."""
 
 
 class StoreFailure(ParcahydError):

@@ -35,6 +35,9 @@ from parcahyd.core.documents import Member
 from parcahyd.core.errors import ConfigurationError, UserError
 from parcahyd.core.messages import FromWorkerToCoordinator, Notice, RequestProcessed, Watched, WatchStep
 from parcahyd.core.records import DueUrl, Pause
+from parcahyd.export.heads import agreeing_head
+from parcahyd.export.offline_pages import offline_page
+from parcahyd.export.page_text import page_line
 from parcahyd.formats.archives import ArchiveExpander
 from parcahyd.formats.html_summary import HtmlSummarizer
 from parcahyd.formats.office_summary import OfficeSummarizer
@@ -54,6 +57,7 @@ from parcahyd.rules.robots.robots_file import Robots
 from parcahyd.rules.sitemaps.reader import read_sitemap
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.runtime.channel import Channel, socket_pair
+from tests.export.samples import exchange
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SITE = _ROOT / "parcahyd" / "sample" / "site"
@@ -174,6 +178,12 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
     "sitemap": (read_sitemap, _files(*sorted(_SITEMAPS.rglob("*.*")))),
     "links of html": (lambda body: read_links(body, "").lines, _HTML),
     "links of a tree": (lambda body: read_tree(body, "").lines, _HTML),
+    "page to browse offline": (lambda body: offline_page(body, "", _URL, "site.example/a/b.html", lambda _: "x/y.html"), _HTML),
+    "page to search": (lambda body: page_line(exchange(_URL, body), ""), _HTML),
+    "head to export": (
+        lambda body: agreeing_head(body, 7),
+        lambda: [b"Content-Encoding: gzip\r\nX: a\r\nContent-Length: 9\r\n"],
+    ),
     "links of xml": (lambda body: read_xml_links(body, "").lines, _XML),
     "listing of an ftp folder": (
         ftp_references,

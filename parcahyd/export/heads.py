@@ -1,0 +1,63 @@
+"""The head of an answer, made to agree with the body that goes out with it.
+
+The database has bodies without their content and transfer codings, and their headers as they came. A reader of WARC files
+believes the headers: it inflates a body that says gzip, and waits for chunks where the head says chunked. So what describes
+bytes that were not kept gets the name `X-Archive-Orig-NAME`, as other archives name it, and the true Content-Length is added.
+All other lines stay as they are, in their order and spelling.
+
+Headers come from servers and plugins. A line that is no header is left out, so that nothing in a stored value can end the head.
+"""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import NamedTuple
+
+__all__ = ["Head", "agreeing_head", "status_line"]
+
+_LINES = re.compile(rb"[\r\n]+")
+_IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC 9110, section 5.1
+_LENGTH = b"content-length"
+_MOVED = {b"content-encoding": "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
+_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in HTTPStatus}
+
+
+class Head(NamedTuple):
+    """The header lines that go out, and what in them was not received so."""
+
+    lines: bytes
+    """Each ended by CR LF."""
+    reconstructed: tuple[str, ...]
+    """Some of: content-coding, transfer-coding, content-length. Empty where the lines are as they came."""
+
+
+def status_line(status: int) -> bytes:
+    """A status line for an answer whose own was not kept."""
+    return _STATUS_LINES.get(status) or b"HTTP/1.1 %03d " % status
+
+
+def agreeing_head(headers: bytes, length: int) -> Head:
+    """The stored header lines, for a body of `length` bytes without codings."""
+    lines: list[bytes] = []
+    changed: dict[str, None] = {}
+    lengths = 0
+    true_length = b"%d" % length
+    for line in _LINES.split(headers):
+        if not _IS_HEADER(line):
+            continue
+        name, _, value = line.partition(b":")
+        known = name.lower()
+        if known in _MOVED:
+            changed[_MOVED[known]] = None
+            line = b"X-Archive-Orig-" + line  # noqa: PLW2901 (it is the same line under another name)
+        elif known == _LENGTH:
+            lengths += 1
+            if lengths > 1 or value.strip() != true_length:
+                changed["content-length"] = None
+                line = b"X-Archive-Orig-" + line  # noqa: PLW2901 (the same)
+                lengths -= 1
+        lines.append(line)
+    if changed and not lengths:
+        lines.append(b"Content-Length: " + true_length)
+    return Head(b"".join([line + b"\r\n" for line in lines]), tuple(changed))

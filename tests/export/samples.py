@@ -1,0 +1,48 @@
+"""Captures and exchanges made by hand."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from parcahyd.export.exchanges import Capture, Exchange, Kind
+
+__all__ = ["AT", "capture", "exchange"]
+
+AT = 1_772_600_767.25  # 2026-03-04 05:06:07.25 UTC
+
+
+def capture(url: str = "http://a.example/", body: bytes | None = b"<p>hello</p>", **more: Any) -> Capture:
+    given: dict[str, Any] = {
+        "number": 1,
+        "url": url,
+        "at": AT,
+        "status": 200,
+        "address": "192.0.2.1",
+        "headers": b"Content-Type: text/html\r\n",
+        "redirect": None,
+        "media_type": "text/html",
+        "charset": "",
+        "title": "",
+        "depth": 2,
+        "hops": 0,
+        "is_seed": False,
+        "is_merged": False,
+        "sha256": None if body is None else sha256(body).digest(),
+        "packed": 100,
+    }
+    return Capture(**{**given, **more})
+
+
+def exchange(url: str = "http://a.example/", body: bytes = b"<p>hello</p>", **more: Any) -> Exchange:
+    of_capture = {name: more.pop(name) for name in list(more) if name in Capture.__struct_fields__ and name != "headers"}
+    given: dict[str, Any] = {
+        "capture": capture(url, body, **of_capture),
+        "kind": Kind.RESPONSE,
+        "status_line": b"HTTP/1.1 200 OK",
+        "headers": b"Content-Type: text/html\r\n",
+        "body": body,
+        "payload_sha256": sha256(body).digest(),
+        "document": body,
+    }
+    return Exchange(**{**given, **more})
