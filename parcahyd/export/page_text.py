@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+from html import unescape
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
@@ -10,18 +13,20 @@ import pcre2
 from parcahyd.export.exchanges import Exchange, Kind
 from parcahyd.export.warc_records import safe_url
 from parcahyd.rules.html.encodings import decode
-from parcahyd.rules.html.title_and_language import resolved, title_and_language
+from parcahyd.rules.html.title_and_language import title_and_language
 from parcahyd.rules.media_types.media_type import is_html
 
 __all__ = ["PAGES_HEADER", "page_line"]
 
-_READ = 2 * 1024 * 1024
+_READ = 512 * 1024
 _MOST_TEXT = 100_000
 _HIDDEN = "audio|canvas|iframe|math|noembed|noframes|object|script|select|style|svg|template|textarea|title|video"
 # Comments, elements that show no text, and tags. What has no end goes on to the end of the page, so each byte is read once.
 _NO_TEXT = pcre2.compile(
     rf"(?is)<!--.*?(?:-->|\z)|<({_HIDDEN})(?=[\s/>]).*?(?:</\1(?=[\s/>])[^>]*+>|\z)|<[!/?a-z][^>]*+(?:>|\z)"
 )
+# Its numbers are short: Python refuses to read long ones.
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _encode = msgspec.json.Encoder().encode
 
 PAGES_HEADER = _encode({"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": True}) + b"\n"
@@ -48,4 +53,7 @@ def page_line(exchange: Exchange, date: str) -> bytes | None:
 def _text(body: bytes, charset: str) -> str:
     """The words of a page, for a search. They are found by its tags alone: a tree takes twice as long."""
     text = " ".join(_NO_TEXT.sub(" ", decode(body[:_READ], charset)).split())[:_MOST_TEXT]
-    return resolved(text) if "&" in text else text
+    return _REFERENCE.sub(lambda found: _resolved(found[0]), text) if "&" in text else text
+
+
+_resolved = lru_cache(maxsize=1024)(unescape)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import msgspec
@@ -19,6 +18,7 @@ __all__ = ["pack_wacz"]
 
 _PIECE = 1 << 20
 _LEVEL = 1
+_LARGE = 2_000_000_000
 _BLOCKS = "index.cdx.gz"
 _TABLE = "index.idx"
 
@@ -42,10 +42,10 @@ def pack_wacz(
     with ZipFile(file, "w", ZIP_STORED, allowZip64=True, compresslevel=_LEVEL) as package:
         packer = _Packer(package, made_at)
         for warc in warcs:  # They are compressed, and a browser reads pieces of them where they are.
-            packer.add(f"archive/{warc.name}", _pieces(warc), ZIP_STORED)
-        packer.add(f"indexes/{_BLOCKS}", _pieces(blocks), ZIP_STORED)
-        packer.add(f"indexes/{_TABLE}", _pieces(table), ZIP_DEFLATED)
-        packer.add("pages/pages.jsonl", _all_pages(pages), ZIP_DEFLATED)
+            packer.add(f"archive/{warc.name}", [warc], ZIP_STORED)
+        packer.add(f"indexes/{_BLOCKS}", [blocks], ZIP_STORED)
+        packer.add(f"indexes/{_TABLE}", [table], ZIP_DEFLATED)
+        packer.add("pages/pages.jsonl", [PAGES_HEADER, *pages], ZIP_DEFLATED)
         packer.describe()
 
 
@@ -55,15 +55,15 @@ class _Packer:
         self._made_at = datetime.fromtimestamp(made_at, UTC)
         self._resources: list[_Resource] = []
 
-    def add(self, path: str, pieces: Iterator[bytes], compression: int) -> str:
-        """Adds a file; returns its hash."""
+    def add(self, path: str, content: Sequence[bytes | Path], compression: int) -> str:
+        """Adds a file of some bytes and of other files; returns its hash."""
         self._package.compression = compression
-        digest, length = sha256(), 0
-        with self._package.open(path, "w", force_zip64=True) as member:
-            for piece in pieces:
+        digest, length = sha256(), sum(len(part) if isinstance(part, bytes) else part.stat().st_size for part in content)
+        # ReplayWeb.page looks for a file's bytes where they lie without the extra field for large files.
+        with self._package.open(path, "w", force_zip64=length >= _LARGE) as member:
+            for piece in _pieces(content):
                 member.write(piece)
                 digest.update(piece)
-                length += len(piece)
         found = f"sha256:{digest.hexdigest()}"
         self._resources.append(_Resource(path.rpartition("/")[2], path, found, length))
         return found
@@ -78,21 +78,15 @@ class _Packer:
             "resources": self._resources,
         }
         text = msgspec.json.format(msgspec.json.encode(package))
-        digest = {"path": "datapackage.json", "hash": self.add("datapackage.json", iter([text]), ZIP_DEFLATED)}
-        self.add("datapackage-digest.json", iter([msgspec.json.encode(digest)]), ZIP_DEFLATED)
+        digest = {"path": "datapackage.json", "hash": self.add("datapackage.json", [text], ZIP_DEFLATED)}
+        self.add("datapackage-digest.json", [msgspec.json.encode(digest)], ZIP_DEFLATED)
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        yield from _read(file)
-
-
-def _all_pages(parts: Sequence[Path]) -> Iterator[bytes]:
-    yield PAGES_HEADER
-    for part in parts:
-        yield from _pieces(part)
-
-
-def _read(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece
+def _pieces(content: Sequence[bytes | Path]) -> Iterator[bytes]:
+    for part in content:
+        if isinstance(part, bytes):
+            yield part
+            continue
+        with part.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece

@@ -36,6 +36,11 @@ def test_a_stored_title_and_a_charset_count() -> None:
     assert _line(b"<p>x")["title"] == "http://a.example/"
 
 
+def test_references_that_are_none_stay() -> None:
+    digits = "1" * 5000
+    assert _line(f"<p>&#{digits}; &unknown; &eacute &#x26; AT&T".encode())["text"].endswith("; &unknown; é & AT&T")
+
+
 @pytest.mark.parametrize("more", [{"status": 404}, {"media_type": "text/plain"}, {"kind": Kind.CONVERSION}])
 def test_what_is_no_page(more: dict[str, Any]) -> None:
     assert page_line(exchange(body=PAGE, **more), "") is None

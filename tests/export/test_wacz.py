@@ -81,3 +81,13 @@ def test_the_official_tool_finds_it_valid(package: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TEST_TIMEOUT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Validation succeeded" in done.stdout
+
+
+def test_files_begin_where_readers_look_for_them(package: Path) -> None:
+    """Some take the lengths of name and extra field from the central directory: the file's own header must have the same."""
+    data = package.read_bytes()
+    with ZipFile(package) as opened:
+        for info in opened.infolist():
+            lengths = data[info.header_offset + 26 : info.header_offset + 30]
+            assert int.from_bytes(lengths[:2], "little") == len(info.filename)
+            assert int.from_bytes(lengths[2:], "little") == len(info.extra) == 0, info.filename
