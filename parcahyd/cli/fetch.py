@@ -23,6 +23,7 @@ from parcahyd.core.records import BadRecord, PageRecord, PauseRecord, RobotsStat
 from parcahyd.core.states import Reason
 from parcahyd.rules.robots.robots_file import Robots, product_token
 from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.storage.packing import document_of
 
 __all__ = ["command"]
 
@@ -67,7 +68,7 @@ def command(
         _print(label, line)
     document = next((record for record in visit.records if isinstance(record, PageRecord) and not record.redirect), None)
     if output is not None and document is not None:
-        _write(output, document.body)
+        _write(output, document_of(document))
         _print("written", str(output))
     sys.exit(0 if any(isinstance(record, PageRecord) for record in visit.records) else 1)
 
@@ -140,8 +141,9 @@ def _page(record: PageRecord, all_links: bool) -> Iterator[tuple[str, str]]:
         yield "outcome", f"redirect to {record.redirect}"
         return
     kind = "; charset=".join(word for word in (record.media_type, record.charset) if word)
-    yield "outcome", f"document of {plural(len(record.body), 'byte')}, {kind or 'of unknown type'}"
-    yield "sha-256", sha256(record.body).hexdigest()
+    body = document_of(record)
+    yield "outcome", f"document of {plural(len(body), 'byte')}, {kind or 'of unknown type'}"
+    yield "sha-256", sha256(body).hexdigest()
     if record.etag or record.modified:
         yield "validators", " and ".join(word for word in (record.etag, record.modified) if word)
     yield "links", f"{len(record.internal):,} to this site, {plural(len(record.external), 'link')} to others"

@@ -318,6 +318,10 @@ class PageRecord(_Tagged, frozen=True):
     """How many new links to its own site are not recorded, since there is no room for them."""
     left_out_external: int = 0
     """The same for links to other sites."""
+    coding: str = ""
+    """The content codings that the answer came with, separated by commas; empty: none."""
+    decoded_length: int | None = None
+    """The length of the document where the body still has its coding, as it was transferred; None: the body is the document."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

@@ -20,7 +20,7 @@ from parcahyd.augment.volatile_places import WINDOW, Learned, learn, read_learne
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.media_types.media_type import is_html
 from parcahyd.storage.documents import LearnedRow, PriorVersion, VersionRows
-from parcahyd.storage.packing import Compress, PackedPage, PackedRegion, UnpackingFailure, pack_regions, unpack, whole_of
+from parcahyd.storage.packing import Compress, PackedPage, PackedRegion, UnpackingFailure, pack_regions, whole_of
 
 __all__ = ["BATCH_BYTES", "PAGE_BYTES", "ChangeLearning", "Judgement", "is_learnable"]
 
@@ -68,7 +68,7 @@ class ChangeLearning:
 
     def seen_again(self, page: PackedPage, version: PriorVersion) -> LearnedRow:
         """What is known after a visit that received the stored bytes."""
-        return _seen(version.skeleton_sha256, version.learned, unpack(page.packed, page.length))
+        return _seen(version.skeleton_sha256, version.learned, page.document.unpack())
 
     def confirmed(self, fetches: Sequence[int]) -> None:
         """Stores the same for pages that the server confirmed without sending them."""
@@ -86,7 +86,7 @@ class ChangeLearning:
         if not version.learned:
             return None
         learned = read_learned(version.learned)
-        visit = visited(learned, bytes(version.skeleton_sha256 or b""), unpack(page.packed, page.length))
+        visit = visited(learned, bytes(version.skeleton_sha256 or b""), page.document.unpack())
         if visit is None:
             return None
         return Judgement(is_same=True, learned=_row(visit.learned, visit.skeleton_hash), page=page)
@@ -96,7 +96,7 @@ class ChangeLearning:
         unchanged = Judgement(is_same=False, learned=_NOTHING, page=page)
         if version.document_id is None:
             return unchanged
-        new = unpack(page.packed, page.length)
+        new = page.document.unpack()
         try:
             old, skeleton, regions = self._whole(version.id, version.document_id)
         except UnpackingFailure:
@@ -112,9 +112,9 @@ class ChangeLearning:
 
     def _whole(self, fetch: int, document: int) -> tuple[bytes, bytes, list[PackedRegion]]:
         """The bytes of a stored version, its unpacked document, and its regions."""
-        packed, length = self._versions.packed(document)
+        stored = self._versions.packed(document)
         regions = self._versions.regions(fetch)
-        return whole_of(packed, length, regions), unpack(packed, length), regions
+        return whole_of(stored, regions), stored.unpack(), regions
 
 
 def _seen(skeleton_sha256: bytes | None, learned: bytes | None, stored: bytes) -> LearnedRow:
@@ -158,5 +158,12 @@ def _packed(regions: Sequence[Region], compress: Compress) -> tuple[PackedRegion
 def _in_parts(page: PackedPage, skeleton: bytes, packed: bytes, regions: tuple[PackedRegion, ...]) -> PackedPage:
     mark = fingerprint(skeleton)
     return msgspec.structs.replace(
-        page, df=mark.df, sha256=mark.sha256, length=len(skeleton), packed=packed, regions=regions, whole=page.version
+        page,
+        df=mark.df,
+        sha256=mark.sha256,
+        length=len(skeleton),
+        packed=packed,
+        coding="",
+        regions=regions,
+        whole=page.version,
     )

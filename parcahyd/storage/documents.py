@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import bindparam, delete, exists, func, insert, select
+from sqlalchemy import bindparam, delete, exists, func, insert, select, update
 
 from parcahyd.core.records import DueUrl, SiteLease, StoredVersion, TableFact
 from parcahyd.core.states import State
 from parcahyd.rules.politeness.validators import validator
-from parcahyd.storage.expressions import MOST, bound, filled, numbers, pairs, plain, same, updating
-from parcahyd.storage.packing import PackedPage, PackedRegion, UnpackingFailure, parts_of
+from parcahyd.storage.expressions import MOST, bound, filled, numbers, pairs, plain, same
+from parcahyd.storage.packing import PackedPage, PackedRegion, StoredBytes, UnpackingFailure, parts_of
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, urls, volatile
 from parcahyd.storage.writer import Writer
@@ -29,13 +29,14 @@ __all__ = [
     "DocumentRows",
     "LearnedRow",
     "PriorVersion",
+    "SharedDocument",
     "VersionRows",
     "VersionsForVisit",
 ]
 
 
 _PAIR = pairs()
-_BY_DF = select(documents.c.sha256, documents.c.id).where(documents.c.df.in_(numbers("dfs")))
+_BY_DF = select(documents.c.sha256, documents.c.id, documents.c.coded_sha256).where(documents.c.df.in_(numbers("dfs")))
 _HISTORY = (
     select(fetches.c.site_id, fetches.c.key, fetches.c.id, fetches.c.document_id)
     .join_from(_PAIR, fetches, (fetches.c.site_id == _PAIR.c.site_id) & (fetches.c.key == _PAIR.c.key))
@@ -58,13 +59,21 @@ _DELETE_FETCH = (
 """A fetch and the rows that are deleted with it."""
 
 
+class SharedDocument(NamedTuple):
+    """A document that pages share."""
+
+    id: int
+    coded_sha256: bytes | None
+    """Of the server's bytes; None where those are not stored."""
+
+
 class DocumentRows:
     """Inserts documents and fetches, and deletes unused ones; used inside a transaction of the writer."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    def share(self, pages: Iterable[PackedPage]) -> dict[bytes, int]:
+    def share(self, pages: Iterable[PackedPage]) -> dict[bytes, SharedDocument]:
         """The document of each page by its SHA-256; new ones are inserted.
 
         A skeleton that is stored already gets the links and the summary of its newest version: they are of the whole page.
@@ -73,7 +82,7 @@ class DocumentRows:
         if not bodies:
             return {}
         candidates = self._writer.lists.bind({packed.df for packed in bodies.values()})
-        found = {bytes(sha256): number for sha256, number in self._writer.rows(_BY_DF, dfs=candidates)}
+        found = {bytes(sha256): SharedDocument(*row) for sha256, *row in self._writer.rows(_BY_DF, dfs=candidates)}
         new: list[dict[str, Any]] = []
         tables: list[dict[str, Any]] = []
         made_summaries: list[dict[str, Any]] = []
@@ -82,10 +91,12 @@ class DocumentRows:
             if sha256 in found:
                 if packed.whole is None:
                     continue
-                number = found[sha256]
+                number = found[sha256].id
                 stale.append({"document_id": number})
             else:
-                found[sha256] = number = self._writer.new_id(documents)
+                number = self._writer.new_id(documents)
+                coded = packed.coded_sha256 if packed.coding else None
+                found[sha256] = SharedDocument(number, coded)
                 page = packed.page
                 new.append(
                     {
@@ -99,6 +110,8 @@ class DocumentRows:
                         "language": plain(packed.language),
                         "similarity": packed.similarity,
                         "body": packed.packed,
+                        "coding": packed.coding,
+                        "coded_sha256": coded,
                     }
                 )
             if packed.packed_links:
@@ -201,14 +214,25 @@ _LEARNED = (
     .join(fetches, fetches.c.id == learned.c.fetch_id)
     .where(learned.c.fetch_id.in_(numbers("ids")))
 )
-_DOCUMENT = select(documents.c.body, documents.c.length).where(*same(documents, "id"))
+_DOCUMENT = select(documents.c.body, documents.c.length, documents.c.coding).where(*same(documents, "id"))
 _REGIONS = (
     select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
     .where(*same(volatile, "fetch_id"))
     .order_by(volatile.c.region)
 )
 _USERS = select(fetches.c.id).where(*same(fetches, "document_id")).limit(MOST)
-_MOVE = updating(fetches, ("id",), "document_id")
+_OWN_CODED = select(documents.c.coded_sha256).where(
+    documents.c.id == fetches.c.document_id, documents.c.coding == fetches.c.coding
+)
+_MOVE = (
+    update(fetches)
+    .where(*same(fetches, "id"))
+    .values(
+        document_id=bindparam("new_document"),
+        coded_sha256=func.coalesce(fetches.c.coded_sha256, _OWN_CODED.scalar_subquery()),
+    )
+)
+"""A fetch gets another document. The digest of its coded bytes stays with it: they may go with the one that it had."""
 _INSERT_VOLATILE, _INSERT_TVI, _INSERT_LEARNED = insert(volatile), insert(tvis), insert(learned)
 _DELETE_VOLATILE = delete(volatile).where(*same(volatile, "fetch_id"))
 _DELETE_TVI = delete(tvis).where(*same(tvis, "fetch_id"))
@@ -234,10 +258,10 @@ class VersionRows:
         """For the fetches with a row in `learned`: fetch, document, length of the whole, skeleton and content."""
         return self._writer.rows(_LEARNED, ids=self._writer.lists.bind(list(fetch_ids))) if fetch_ids else []
 
-    def packed(self, document: int) -> tuple[bytes, int]:
-        """The bytes of a document as they are stored, and their length unpacked."""
-        for body, length in self._writer.rows(_DOCUMENT, id=document):
-            return body, length
+    def packed(self, document: int) -> StoredBytes:
+        """The bytes of a document as they are stored."""
+        for body, length, coding in self._writer.rows(_DOCUMENT, id=document):
+            return StoredBytes(bytes(body), length, coding)
         raise UnpackingFailure("it is not there")
 
     def regions(self, fetch: int) -> list[PackedRegion]:
@@ -270,7 +294,7 @@ class VersionRows:
         """Gives fetches other documents and regions that make up the same bytes."""
         if versions:
             self._writer.many(_DELETE_VOLATILE, [{"fetch_id": fetch} for fetch in versions])
-            self._writer.many(_MOVE, [{"id": fetch, "document_id": document} for fetch, (document, _) in versions.items()])
+            self._writer.many(_MOVE, [{"id": fetch, "new_document": document} for fetch, (document, _) in versions.items()])
             self.add_regions({fetch: regions for fetch, (_, regions) in versions.items()})
 
     def set_tables(self, facts: Mapping[int, TableFact | None]) -> None:
@@ -359,8 +383,7 @@ class VersionsForVisit:
     def _version(self, row: Any) -> StoredVersion | None:
         fetch, document, sha256, _, media_type, charset, headers, *fact = row
         try:
-            packed, length = self._versions.packed(document)
-            parts = parts_of(bytes(packed), length, self._versions.regions(fetch), self._state.compress)
+            parts = parts_of(self._versions.packed(document), self._versions.regions(fetch), self._state.compress)
         except UnpackingFailure:  # The visit fetches the whole document; `verify` reports the damage.
             return None
         kind = (media_type, charset, bytes(headers))

@@ -80,6 +80,13 @@ def to_version_4(connection: Connection) -> None:
     )
 
 
+def to_version_5(connection: Connection) -> None:
+    """Adds the content codings of documents and of answers. Documents that are there are zlib streams of ours."""
+    for table in ("documents", "fetches"):
+        _add(connection, table, "coding", "TEXT DEFAULT '' NOT NULL")
+        _add(connection, table, "coded_sha256", "bytes")
+
+
 def _add(connection: Connection, table: str, column: str, description: str) -> None:
     """Adds a column; its type is the first word of the description, one of `_TYPES` or a word that both databases know."""
     kind, _, rest = description.partition(" ")
@@ -88,7 +95,7 @@ def _add(connection: Connection, table: str, column: str, description: str) -> N
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3, to_version_4)
+MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3, to_version_4, to_version_5)
 
 
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:

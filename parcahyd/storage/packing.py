@@ -7,6 +7,9 @@
 
 Each version shows which of the two it is, so the setting may change between runs.
 
+A document that came with a content coding is stored as it was transferred, and its row names the coding. Every other one, and
+every skeleton, is a zlib stream of ours. Fingerprints and lengths are those of the bytes without any coding.
+
 Tested in tests/storage/test_packing.py and tests/storage/test_regions.py.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import NamedTuple
 
 import msgspec
@@ -27,6 +31,7 @@ from parcahyd.core.errors import UserError
 from parcahyd.core.records import PageRecord
 from parcahyd.rules.html.fingerprints import NO_SIMILARITY, fingerprint, similarity
 from parcahyd.rules.html.title_and_language import title_and_language
+from parcahyd.rules.media_types.content_codings import undo_one
 from parcahyd.rules.media_types.media_type import is_html
 
 __all__ = [
@@ -35,8 +40,10 @@ __all__ = [
     "PackedRegion",
     "PageFacts",
     "Parts",
+    "StoredBytes",
     "UnpackingFailure",
     "compressor",
+    "document_of",
     "pack",
     "pack_all",
     "pack_regions",
@@ -53,6 +60,20 @@ __all__ = [
 
 class UnpackingFailure(Exception):
     """Bytes in the database that differ from what was stored."""
+
+
+class StoredBytes(NamedTuple):
+    """The bytes of a document as a row of the database has them."""
+
+    packed: bytes
+    length: int
+    """Of the document."""
+    coding: str = ""
+    """A content coding, or empty: a zlib stream of ours."""
+
+    def unpack(self) -> bytes:
+        """The document, or UnpackingFailure."""
+        return unpack(*self)
 
 
 class PackedRegion(NamedTuple):
@@ -87,6 +108,14 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     regions: tuple[PackedRegion, ...] = ()
     whole: tuple[bytes, int] | None = None
     """SHA-256 and length of the page, where the document is only its skeleton."""
+    coding: str = ""
+    """The content coding of `packed`; empty: a zlib stream of ours."""
+    coded_sha256: bytes = b""
+    """Of the page as it was transferred; empty where it came without a coding, or with several."""
+
+    @property
+    def document(self) -> StoredBytes:
+        return StoredBytes(self.packed, self.length, self.coding)
 
     @property
     def version(self) -> tuple[bytes, int]:
@@ -94,21 +123,36 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
         return self.whole or (self.sha256, self.length)
 
 
-def unpack(packed: bytes, length: int | None = None) -> bytes:
-    """The bytes of a zlib stream; UnpackingFailure if it is none, does not end, or has another length.
+def unpack(packed: bytes, length: int | None = None, coding: str = "") -> bytes:
+    """The bytes of a zlib stream, or of a content coding; UnpackingFailure if it is none, does not end, or has another length.
 
     No more than the expected length is ever unpacked, so a damaged database cannot fill the memory.
     """
+    if coding:
+        return _decoded(packed, length or 0, coding)
     stream = zlib.decompressobj()
     try:
         content = stream.decompress(packed, 0 if length is None else length + 1)
     except zlib.error as error:
         raise UnpackingFailure(f"it cannot be decompressed: {error}") from None
-    if length is not None and len(content) != length:
-        raise UnpackingFailure(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
+    _check_length(content, length)
     if not stream.eof:
         raise UnpackingFailure("its compressed bytes end too early")
     return content
+
+
+def _decoded(coded: bytes, length: int, coding: str) -> bytes:
+    content, problem = undo_one(coded, coding, length)
+    if problem:
+        remedy = "; install the package brotli" if coding == "br" and not content else ""
+        raise UnpackingFailure(f"it cannot be decompressed: {problem}{remedy}")
+    _check_length(content, length)
+    return content
+
+
+def _check_length(content: bytes, length: int | None) -> None:
+    if length is not None and len(content) != length:
+        raise UnpackingFailure(f"it has {'more' if len(content) > length else 'fewer'} than the recorded {length} bytes")
 
 
 def rebuild(skeleton: bytes, regions: Iterable[tuple[int, bytes]]) -> bytes:
@@ -141,13 +185,13 @@ def stored_whole(regions: Sequence[PackedRegion]) -> bool:
     return not any(region.packed for region in regions)
 
 
-def whole_of(packed: bytes, length: int, regions: Sequence[PackedRegion]) -> bytes:
+def whole_of(stored: StoredBytes, regions: Sequence[PackedRegion]) -> bytes:
     """The version that a document and regions make up; UnpackingFailure where they do not fit."""
-    document = unpack(packed, length)
+    document = stored.unpack()
     if stored_whole(regions):
-        region_spans(regions, length)
+        region_spans(regions, stored.length)
         return document
-    return rebuild(document, [(region.offset, region_content(region, length)) for region in regions])
+    return rebuild(document, [(region.offset, region_content(region, stored.length)) for region in regions])
 
 
 def region_content(region: PackedRegion, length: int) -> bytes:
@@ -175,6 +219,9 @@ def region_spans(regions: Sequence[PackedRegion], length: int) -> list[tuple[int
 # --- Packs documents: a zlib stream (RFC 1950) of the skeleton, and of each volatile region -----------------------------
 
 
+_TOGETHER = 4 * 1024 * 1024
+"""Bytes of documents that a packing thread holds at a time, beside those of the buffer."""
+
 Compress = Callable[[bytes], bytes]
 """Makes a zlib stream; releases the interpreter lock meanwhile."""
 
@@ -187,15 +234,20 @@ class PageFacts(NamedTuple):
     similarity: int | None = None
 
 
-def page_facts(page: PageRecord, is_brief: bool, is_similar: bool) -> PageFacts:
+def document_of(page: PageRecord) -> bytes:
+    """The document of a record: its body, without the coding that this may have."""
+    return page.body if page.decoded_length is None else unpack(page.body, page.decoded_length, page.coding)
+
+
+def page_facts(page: PageRecord, document: bytes, is_brief: bool, is_similar: bool) -> PageFacts:
     """The facts that the settings ask for. Title and language of a summary take precedence."""
     if not is_html(page.media_type) or page.redirect or page.reason:
         return PageFacts(page.title, page.language, NO_SIMILARITY)
     is_brief = is_brief and not page.summary
     if not is_brief and not is_similar:
         return PageFacts(page.title, page.language)
-    title, language = title_and_language(page.body, page.charset) if is_brief else (page.title, page.language)
-    return PageFacts(title, language, similarity(page.body) if is_similar else None)
+    title, language = title_and_language(document, page.charset) if is_brief else (page.title, page.language)
+    return PageFacts(title, language, similarity(document) if is_similar else None)
 
 
 def pack(
@@ -204,9 +256,13 @@ def pack(
     keep_links: bool,
     seen: PageFacts = PageFacts(),  # noqa: B008 (immutable)
     is_eager: bool = False,
+    document: bytes | None = None,
 ) -> PackedPage:
-    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads."""
-    body = page.body
+    """Fingerprints and compresses a page; releases the interpreter lock for the most part, so call it in threads.
+
+    `document` is that of the page, where it is at hand without its coding.
+    """
+    body = document_of(page) if document is None else document
     bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=())
     if page.redirect or page.reason:
         return PackedPage(bare, 0, b"", 0, b"", b"")
@@ -214,7 +270,19 @@ def pack(
     # Tables are small and many: at level 2 one takes 30 µs instead of 13 and is a fifth smaller.
     table = zlib_ng.compress(page.links, 1) if keep_links and page.links else b""
     summary = compress(page.summary) if page.summary else b""
-    packed = PackedPage(bare, mark.df, mark.sha256, len(body), compress(body), table, summary, *seen)
+    is_coded = page.decoded_length is not None
+    packed = PackedPage(
+        bare,
+        mark.df,
+        mark.sha256,
+        len(body),
+        page.body if is_coded else compress(body),
+        table,
+        summary,
+        *seen,
+        coding=page.coding if is_coded else "",
+        coded_sha256=sha256(page.body).digest() if is_coded else b"",
+    )
     return _in_parts(packed, page, body, compress, is_eager) if page.regions else packed
 
 
@@ -231,6 +299,7 @@ def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, compress: Compr
         sha256=mark.sha256,
         length=len(parted.skeleton),
         packed=compress(parted.skeleton),
+        coding="",
         regions=pack_regions(parted.regions, compress),
         whole=packed.version,
     )
@@ -251,22 +320,44 @@ def pack_all(
 ) -> list[PackedPage]:
     """Packs pages in their order, and empties the list on the way: a page's own bytes are not needed afterwards.
 
-    Work that holds the interpreter lock is done for all pages first: threads that take the lock from each other lose more time
+    Work that holds the interpreter lock is done for many pages first: threads that take the lock from each other lose more time
     than they work.
     """
-    seen = [page_facts(page, is_brief, is_similar) for page in pages]
     pages.reverse()
-    return [pack(pages.pop(), compress, keep_links, one, is_eager) for one in seen]
+    packed: list[PackedPage] = []
+    while pages:
+        some = _take_some(pages)
+        seen = [page_facts(page, document, is_brief, is_similar) for page, document in some]
+        some.reverse()
+        for one in seen:
+            page, document = some.pop()
+            packed.append(pack(page, compress, keep_links, one, is_eager, document))
+    return packed
 
 
-def parts_of(packed: bytes, length: int, regions: Sequence[PackedRegion], compress: Compress) -> Parts:
+def _take_some(pages: list[PageRecord]) -> list[tuple[PageRecord, bytes]]:
+    """Takes pages from the end of the list, with their documents, which have at most _TOGETHER bytes unless it is one alone.
+
+    Small coded bodies can hold much larger documents, and the buffer is charged for the bodies only.
+    """
+    some: list[tuple[PageRecord, bytes]] = []
+    size = 0
+    while pages:
+        page = pages[-1]
+        size += len(page.body) if page.decoded_length is None else page.decoded_length
+        if some and size > _TOGETHER:
+            break
+        some.append((pages.pop(), document_of(page)))
+    return some
+
+
+def parts_of(stored: StoredBytes, regions: Sequence[PackedRegion], compress: Compress) -> Parts:
     """The skeleton and the regions of a version; UnpackingFailure where they do not fit."""
-    if not regions:
-        return Parts(packed, length, ())
-    if not stored_whole(regions):
+    length = stored.length
+    if not regions or not stored_whole(regions):
         unpacked = [(region.id, region.offset, region_content(region, length)) for region in regions]
-        return Parts(packed, length, tuple(unpacked))
-    document = unpack(packed, length)
+        return Parts(compress(stored.unpack()) if stored.coding else stored.packed, length, tuple(unpacked))
+    document = stored.unpack()
     pieces, found, done = [], [], 0
     for region, (begin, end) in zip(regions, region_spans(regions, length), strict=True):
         pieces.append(document[done:begin])

@@ -20,7 +20,7 @@ from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
-from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, VersionRows
+from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, SharedDocument, VersionRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage, PackedRegion
@@ -259,18 +259,19 @@ class PageRows:
         rows.learned[version.id] = judgement.learned
         return judgement.page
 
-    def _add_parts(self, rows: _Rows, documents: Mapping[bytes, int]) -> None:
+    def _add_parts(self, rows: _Rows, documents: Mapping[bytes, SharedDocument]) -> None:
         """Writes the rows that belong to the batch's fetches. Almost always there are none."""
         self._versions.add_regions(rows.regions)
         if rows.repacked:
-            moved = {fetch: (documents[sha256], regions) for fetch, (sha256, regions) in rows.repacked.items()}
+            moved = {fetch: (documents[sha256].id, regions) for fetch, (sha256, regions) in rows.repacked.items()}
             self._versions.repack(moved)
             self._documents.collect({left for fetch in moved if (left := rows.versions[fetch].document_id) is not None})
         self._versions.set_tables(rows.tables)
         self._versions.set_learned(rows.learned)
 
-    def _add(self, rows: _Rows, lookup: UrlLookup, packed: PackedPage, document: int | None) -> None:
+    def _add(self, rows: _Rows, lookup: UrlLookup, packed: PackedPage, shared: SharedDocument | None) -> None:
         page = packed.page
+        document = shared.id if shared is not None else None
         site, path, at, status = page.site, page.path, page.fetched_at, page.status
         key, row = lookup.place(site, page.key, path)
         lookup.taken[site, key] = path
@@ -303,6 +304,8 @@ class PageRows:
                     "document_id": document,
                     "sha256": sha256,
                     "length": length,
+                    "coding": page.coding,
+                    "coded_sha256": _coded_sha256(packed, shared),
                 }
             )
         stored = {
@@ -492,6 +495,13 @@ class PageRows:
             self._learning.confirmed(fetches)
         self._lastmods.settle()
         written.unchanged += len(rows)
+
+
+def _coded_sha256(packed: PackedPage, shared: SharedDocument | None) -> bytes | None:
+    """Of the bytes that were transferred, where the document of the page does not have them."""
+    if not packed.coded_sha256 or (shared is not None and shared.coded_sha256 == packed.coded_sha256):
+        return None
+    return packed.coded_sha256
 
 
 def _seen_before(pages: Sequence[PackedPage], lookup: UrlLookup) -> dict[int, PackedPage]:

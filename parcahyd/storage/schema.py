@@ -277,7 +277,9 @@ documents = Table(
     _words("title"),
     _words("language"),
     Column("similarity", BigInteger),  # 0: too little text to say; null: not taken yet
-    Column("body", LargeBinary, nullable=False),  # zlib
+    Column("body", LargeBinary, nullable=False),  # as `coding` says
+    _words("coding"),  # the server's, where its bytes are stored as they came (gzip, deflate, br); empty: zlib, ours
+    Column("coded_sha256", LargeBinary),  # of the server's bytes, where they are stored
     # DF finds the candidates and SHA-256 confirms, both in the index.
     Index("documents_df", "df", "sha256", unique=True),
 )
@@ -296,6 +298,8 @@ fetches = Table(
     Column("document_id", BigInteger, index=True),
     Column("sha256", LargeBinary),  # of the whole, as the length
     Column("length", BigInteger),
+    _words("coding"),  # content codings that the answer came with; its bytes are the document's where that has the same coding
+    Column("coded_sha256", LargeBinary),  # of the bytes as they were transferred, where the document does not have them
     Index("fetches_of_url", "site_id", "key", "id"),
 )
 

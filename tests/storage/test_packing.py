@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
+import tracemalloc
 import zlib
+from hashlib import sha256
 from typing import Any
 
+import brotli
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,10 +83,57 @@ _PAGES = [
 def test_pages_are_packed_in_their_order_as_each_alone(is_similar: bool, is_brief: bool, is_eager: bool) -> None:
     pages = list(_PAGES)
     packed = pack_all(pages, _COMPRESS, True, is_brief, is_similar, is_eager)
-    assert packed == [pack(page, _COMPRESS, True, page_facts(page, is_brief, is_similar), is_eager) for page in _PAGES]
+    assert packed == [
+        pack(page, _COMPRESS, True, page_facts(page, page.body, is_brief, is_similar), is_eager) for page in _PAGES
+    ]
     assert [bool(page.title) for page in packed] == [is_brief, is_brief, False, True, False, is_brief]
     assert [page.similarity is None for page in packed] == [not is_similar] * 3 + [False] + [not is_similar] * 2
     assert not pages, "their bytes are not needed any more"
+
+
+_CODERS = {
+    "gzip": lambda body: gzip.compress(body, mtime=7),
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+}
+
+
+@pytest.mark.parametrize("coding", _CODERS)
+def test_a_page_that_came_coded_is_stored_as_it_came(coding: str) -> None:
+    plain = _PAGES[0]
+    coded = msgspec.structs.replace(plain, body=_CODERS[coding](plain.body), coding=coding, decoded_length=len(plain.body))
+    [packed], [other] = (pack_all([page], _COMPRESS, True, is_similar=True) for page in (coded, plain))
+    assert (packed.packed, packed.coding, packed.coded_sha256) == (coded.body, coding, sha256(coded.body).digest())
+    assert packed.document.unpack() == plain.body
+    facts = ("df", "sha256", "length", "packed_links", "title", "language", "similarity")
+    assert [getattr(packed, name) for name in facts] == [getattr(other, name) for name in facts]
+    assert (other.coding, other.coded_sha256) == ("", b"")
+
+
+def test_documents_in_small_coded_bodies_are_unpacked_a_few_at_a_time() -> None:
+    """Sixteen bodies of some kilobytes hold 64 MB: what is in memory at once must not grow with their number."""
+    body = b"\0" * (4 << 20)
+    pages = [_page(body=gzip.compress(body), coding="gzip", decoded_length=len(body)) for _ in range(16)]
+    tracemalloc.start()
+    packed = pack_all(pages, _COMPRESS, True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [page.length for page in packed] == [len(body)] * 16
+    assert peak < 4 * len(body)
+
+
+@pytest.mark.parametrize("coding", _CODERS)
+@pytest.mark.parametrize(
+    ("length", "cut", "damage"), [(4, 99, "more"), (6, 99, "fewer"), (5, -1, "ends before|unpacked|decompressed")]
+)
+def test_damage_of_coded_bytes(coding: str, length: int, cut: int, damage: str) -> None:
+    with pytest.raises(UnpackingFailure, match=damage):
+        unpack(_CODERS[coding](b"hello")[:cut], length, coding)
+
+
+def test_a_coding_that_cannot_be_undone_here_is_said() -> None:
+    with pytest.raises(UnpackingFailure, match="content coding zstd"):
+        unpack(b"x", 1, "zstd")
 
 
 @given(st.binary(max_size=300))

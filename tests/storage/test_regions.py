@@ -18,7 +18,16 @@ from parcahyd.core.records import PageRecord, SiteLease, StoredVersion, TableFac
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage import documents as stored_versions
 from parcahyd.storage.documents import PAIR_BYTES
-from parcahyd.storage.packing import PackedPage, PackedRegion, UnpackingFailure, compressor, pack, parts_of, whole_of
+from parcahyd.storage.packing import (
+    PackedPage,
+    PackedRegion,
+    StoredBytes,
+    UnpackingFailure,
+    compressor,
+    pack,
+    parts_of,
+    whole_of,
+)
 from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, volatile
 from tests.storage.desk import REVISIT, Desk
 
@@ -78,8 +87,8 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
     assert packed.version == (fingerprint(body).sha256, len(body))
     assert zlib.decompress(packed.packed) == (body if is_eager else skeleton)
     assert (packed.df, packed.sha256) == fingerprint(body if is_eager else skeleton)
-    assert whole_of(packed.packed, packed.length, packed.regions) == body
-    parts = parts_of(packed.packed, packed.length, packed.regions, compressor(WorkConf()))
+    assert whole_of(packed.document, packed.regions) == body
+    parts = parts_of(packed.document, packed.regions, compressor(WorkConf()))
     assert (zlib.decompress(parts.packed), parts.length) == (skeleton, len(skeleton))
     assert [(name, content) for name, _, content in parts.regions] == [
         (f"r{number}", varying) for number, (_, varying) in enumerate(pieces)
@@ -100,7 +109,7 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
 )
 def test_regions_that_do_not_fit_are_damage(region: PackedRegion) -> None:
     with pytest.raises(UnpackingFailure):
-        whole_of(zlib.compress(b"stable"), 6, [region])
+        whole_of(StoredBytes(zlib.compress(b"stable"), 6), [region])
 
 
 # --- storing ------------------------------------------------------------------------------------------------------------

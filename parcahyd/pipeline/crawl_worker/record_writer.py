@@ -27,6 +27,7 @@ from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
+from parcahyd.rules.media_types.content_codings import coding_to_keep
 from parcahyd.rules.politeness.backoff import Failure
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import key_of, member_url
@@ -68,6 +69,7 @@ class RecordWriter:
         item, result, parts = document.item, document.result, document.parts
         reason = reason_not_to_keep(document.directives) if document.directives else None
         is_kept = reason is None
+        is_coded = is_kept and result.codings and not parts.regions and coding_to_keep(result)
         is_whole = is_kept and not (new.left_out or new.left_out_external)
         internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
         lastmods = document.lastmods
@@ -97,7 +99,7 @@ class RecordWriter:
                 modified=validator(result.header("last-modified")) if is_whole else "",
                 media_type=document.media_type,
                 charset=document.charset,
-                body=result.body if is_kept else b"",
+                body=(result.transferred if is_coded else result.body) if is_kept else b"",
                 internal=internal,
                 external=external,
                 links=links,
@@ -111,6 +113,8 @@ class RecordWriter:
                 lastmods=lastmods,
                 left_out=new.left_out,
                 left_out_external=new.left_out_external,
+                coding=",".join(result.codings),
+                decoded_length=len(result.body) if is_coded else None,
             )
         )
 

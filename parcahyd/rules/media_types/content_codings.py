@@ -19,7 +19,7 @@ try:
 except ImportError:
     brotli = None
 
-__all__ = ["ACCEPT_ENCODING", "codings_of", "undo"]
+__all__ = ["ACCEPT_ENCODING", "coding_to_keep", "codings_of", "undo", "undo_one"]
 
 _HAS_BROTLI = brotli is not None and hasattr(brotli.Decompressor, "can_accept_more_data")
 
@@ -27,6 +27,8 @@ ACCEPT_ENCODING = "gzip, deflate, br" if _HAS_BROTLI else "gzip, deflate"
 """The header's value in every request: the codings that `undo` can undo."""
 
 _MOST_CODINGS = 5
+_MOST_BYTES_MORE = 1024
+"""That a coded body may have more than the document: a server that sends megabytes for a word does not get them stored."""
 _MOST_MEMBERS = 1000
 """Of one gzip body. Each costs a copy of a piece, so that their number must be bounded."""
 _PIECE = 256 * 1024
@@ -67,19 +69,34 @@ def undo(result: DownloadResult, max_bytes: int, cut: bool) -> None:
         result.failure, result.detail = failure, detail
 
 
+def coding_to_keep(result: DownloadResult) -> str:
+    """The coding of an answer that is stored as it was transferred; empty where the document itself is stored.
+
+    That is so where there was no coding, where there were several (what lies between them has no recorded length that would
+    bound it when it is read), and where the coded body is larger than the document.
+    """
+    if len(result.codings) != 1 or not result.transferred:
+        return ""
+    return result.codings[0] if len(result.transferred) <= len(result.body) + _MOST_BYTES_MORE else ""
+
+
+def undo_one(body: bytes, coding: str, most: int) -> tuple[bytes, str]:
+    """Undo one coding: up to one byte more than `most`, and what is wrong with the body; empty where nothing is."""
+    if coding == "gzip":
+        return _inflated(body, _GZIP, most)
+    if coding == "deflate":
+        return _inflated(body, _ZLIB if _has_zlib_header(body) else _RAW, most)
+    if coding == "br" and _HAS_BROTLI:
+        return _unbrotlied(body, most)
+    return b"", f"content coding {coding[:40]}"
+
+
 def _undone(body: bytes, codings: tuple[str, ...], most: int, cut: bool) -> tuple[bytes, DownloadFailure | None, str]:
     if len(codings) > _MOST_CODINGS:
         return b"", DownloadFailure.CONTENT_CODING, f"more than {_MOST_CODINGS} content codings"
     for coding in reversed(codings):
         may_end_early = cut and len(body) >= most
-        if coding == "gzip":
-            body, problem = _inflated(body, _GZIP, most)
-        elif coding == "deflate":
-            body, problem = _inflated(body, _ZLIB if _has_zlib_header(body) else _RAW, most)
-        elif coding == "br" and _HAS_BROTLI:
-            body, problem = _unbrotlied(body, most)
-        else:
-            return b"", DownloadFailure.CONTENT_CODING, f"content coding {coding[:40]}"
+        body, problem = undo_one(body, coding, most)
         if len(body) > most:
             if not cut:
                 return b"", DownloadFailure.SIZE, "the decoded body is larger than allowed"

@@ -72,10 +72,10 @@ def _pages(connection: Connection, statement: Select[Any]) -> Iterator[Sequence[
 
 
 def _taken_now(connection: Connection, number: int) -> int:
-    columns = (documents.c.media_type, documents.c.body, documents.c.length)
-    media_type, body, length = connection.execute(select(*columns).where(documents.c.id == number)).one()
+    columns = (documents.c.media_type, documents.c.body, documents.c.length, documents.c.coding)
+    media_type, *stored = connection.execute(select(*columns).where(documents.c.id == number)).one()
     try:
-        return similarity(unpack(body, length)) if is_html(media_type) else NO_SIMILARITY
+        return similarity(unpack(*stored)) if is_html(media_type) else NO_SIMILARITY
     except UnpackingFailure:  # `parcahyd verify` reports it.
         return NO_SIMILARITY
 

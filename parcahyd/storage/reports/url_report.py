@@ -15,7 +15,16 @@ from parcahyd.core.states import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of, recorded, split
-from parcahyd.storage.packing import PackedRegion, UnpackingFailure, compressor, parts_of, stored_whole, unpack, whole_of
+from parcahyd.storage.packing import (
+    PackedRegion,
+    StoredBytes,
+    UnpackingFailure,
+    compressor,
+    parts_of,
+    stored_whole,
+    unpack,
+    whole_of,
+)
 from parcahyd.storage.reports.left_out import left_out_of_page, left_out_of_site
 from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, StoredDocument, UrlDetails
 from parcahyd.storage.reports.similar import near_to
@@ -28,6 +37,7 @@ __all__ = [
     "read_document",
     "read_url_details",
     "sentence_of",
+    "stored_bytes",
     "version_reports",
     "whole",
 ]
@@ -63,7 +73,7 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
         return None
     document = connection.execute(select(documents).where(documents.c.id == fetch.document_id)).one()
     try:
-        body = whole(connection, fetch.id, document.body, document.length)
+        body = whole(connection, fetch.id, stored_bytes(document))
         if len(body) != fetch.length or fingerprint(body).sha256 != fetch.sha256:
             raise UnpackingFailure("it is not what was received")
     except UnpackingFailure as damage:
@@ -279,9 +289,14 @@ def _twins(connection: Connection, row: Any) -> tuple[str, ...]:
 # --- Stored versions for readers: whole, and compared with each other ---------------------------------------------------
 
 
-def whole(connection: Connection, fetch: int, packed: bytes, length: int) -> bytes:
-    """The bytes that a fetch received: the skeleton with its volatile regions put back, or UnpackingFailure."""
-    return whole_of(packed, length, _regions(connection, fetch))
+def stored_bytes(row: Any) -> StoredBytes:
+    """The bytes of a document, from a row with these columns of it."""
+    return StoredBytes(row.body, row.length, row.coding)
+
+
+def whole(connection: Connection, fetch: int, stored: StoredBytes) -> bytes:
+    """The document that a fetch received: the skeleton with its volatile regions put back, or UnpackingFailure."""
+    return whole_of(stored, _regions(connection, fetch))
 
 
 def version_reports(connection: Connection, history: Sequence[Any]) -> Iterator[FetchReport]:
@@ -322,12 +337,12 @@ def _differ_in_regions(
 
 
 def _skeleton(connection: Connection, row: Any, regions: list[PackedRegion]) -> bytes | None:
-    columns = select(documents.c.body, documents.c.length).where(documents.c.id == row.document_id)
+    columns = select(documents.c.body, documents.c.length, documents.c.coding).where(documents.c.id == row.document_id)
     document = connection.execute(columns).first()
     if document is None:
         return None
     try:
-        parts = parts_of(document.body, document.length, regions, compressor(WorkConf()))
+        parts = parts_of(stored_bytes(document), regions, compressor(WorkConf()))
         return unpack(parts.packed, parts.length)
     except UnpackingFailure:
         return None

@@ -7,6 +7,7 @@ transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Table, func, select, text
@@ -19,7 +20,7 @@ from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.packing import UnpackingFailure, unpack
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
-from parcahyd.storage.reports.url_report import whole
+from parcahyd.storage.reports.url_report import stored_bytes, whole
 from parcahyd.storage.schema import documents, errands, fetches, learned, links, seeds, sites, summaries, tvis, urls, volatile
 from parcahyd.storage.sites import earliest, site_due
 
@@ -64,15 +65,17 @@ def _check_documents(reader: Reader) -> Iterator[Finding]:
                 if damage := _damage(row):
                     yield Finding(kind="document-damaged", subject=name, sentence=damage)
     twice = select(documents.c.sha256).group_by(documents.c.df, documents.c.sha256).having(func.count() > 1)
-    for (sha256,) in reader.rows(twice):
-        yield Finding(kind="document-twice", subject=sha256.hex(), sentence="More than one document has this SHA-256.")
+    for (digest,) in reader.rows(twice):
+        yield Finding(kind="document-twice", subject=digest.hex(), sentence="More than one document has this SHA-256.")
 
 
 def _damage(row: Any) -> str:
     try:
-        mark = fingerprint(unpack(row.body, row.length))
+        mark = fingerprint(stored_bytes(row).unpack())
     except UnpackingFailure as damage:
         return f"{damage}."
+    if row.coding and sha256(row.body).digest() != row.coded_sha256:
+        return "Its coded bytes do not have the recorded SHA-256."
     if mark.sha256 != row.sha256:
         return "Its bytes do not have the recorded SHA-256."
     return "" if mark.df == row.df else "Its bytes do not have the recorded fingerprint DF."
@@ -122,22 +125,23 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
 
 
 def _damage_of_whole(reader: Reader, row: Any) -> str:
-    sha256, length = row.skeleton_sha256, row.skeleton_length
+    digest, length = row.skeleton_sha256, row.skeleton_length
     if row.varies:
         # The fetch may have been dropped since its page was read, or its document parted in another way.
-        its_document = select(documents.c.body, documents.c.length).join(fetches, fetches.c.document_id == documents.c.id)
+        columns = (documents.c.body, documents.c.length, documents.c.coding)
+        its_document = select(*columns).join(fetches, fetches.c.document_id == documents.c.id)
         with reader.transaction() as connection:
             document = connection.execute(its_document.where(fetches.c.id == row.id)).first()
             if document is None:
                 return ""
             try:
-                content = whole(connection, row.id, document.body, document.length)
+                content = whole(connection, row.id, stored_bytes(document))
             except UnpackingFailure as damage:
                 return f"It cannot be rebuilt: {damage}."
-        sha256, length = fingerprint(content).sha256, len(content)
+        digest, length = fingerprint(content).sha256, len(content)
     if length != row.length:
         return f"What it brought has {length} bytes, not the recorded {row.length}."
-    return "" if sha256 == row.sha256 else "What it brought does not have the recorded SHA-256."
+    return "" if digest == row.sha256 else "What it brought does not have the recorded SHA-256."
 
 
 def _check_volatile(reader: Reader) -> Iterator[Finding]:
