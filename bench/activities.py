@@ -37,6 +37,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadRequest, DownloadResult
 from parcahyd.core.records import PageRecord
 from parcahyd.net.downloader_curl import CurlDownloader
+from parcahyd.pipeline.crawl_worker.exchange_facts import head_and_marks
 from parcahyd.pipeline.crawl_worker.known_urls import KnownUrls, Room
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder
 from parcahyd.rules.html.fingerprints import fingerprint
@@ -193,7 +194,7 @@ def _record(path: str, result: DownloadResult, found: tuple[str, ...], outside: 
         fetched_at=3.0,
         status=result.status,
         address="127.0.0.1",
-        headers="".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1"),
+        head=head_and_marks(result)[0],
         etag=result.header("etag"),
         modified=result.header("last-modified"),
         media_type="text/html",

@@ -36,7 +36,10 @@ _FAN_OUT = 12
 _SITES = 500
 """Other sites; each page is the first to name a URL of one of them."""
 
-_HEADERS = b"Content-Type: text/html; charset=utf-8\r\nServer: nginx\r\nLast-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nServer: nginx\r\n"
+    b"Last-Modified: Tue, 14 Nov 2023 22:13:20 GMT\r\n\r\n"
+)
 
 _START = """
 import sys, time
@@ -132,7 +135,7 @@ def _page(
         fetched_at=at,
         status=200,
         address="192.0.2.1",
-        headers=_HEADERS,
+        head=_HEAD,
         etag=f'"{dice.getrandbits(64):x}"',
         modified="Tue, 14 Nov 2023 22:13:20 GMT",
         media_type="text/html",

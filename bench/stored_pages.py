@@ -53,7 +53,7 @@ def _answer(
         fetched_at=now,
         status=200,
         address="192.0.2.1",
-        headers=b"",
+        head=b"",
         body=f"page {page}, version {version}".encode(),
         internal=links,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
 
@@ -14,7 +13,7 @@ from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import utc_time, version_line
 from parcahyd.core.errors import UserError
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.reports.records import StoredDocument, UrlDetails
+from parcahyd.storage.reports.records import UrlDetails
 
 __all__ = ["command"]
 
@@ -59,21 +58,13 @@ def command(
         document = reports.document(url, wanted_at)
         if document is None:
             raise _nothing_stored(reports, url, wanted_at)
-    output = (_head(document) if headers else b"") + document.body
+    output = (document.head if headers else b"") + document.body
     if sys.stdout.isatty() and _CONTROLS.search(output):
         raise UserError(
             "the document has control characters that could upset your terminal",
             f"parcahyd show {quote(url)} > FILE, or | less",
         )
     sys.stdout.buffer.write(output)
-
-
-def _head(document: StoredDocument) -> bytes:
-    try:
-        phrase = HTTPStatus(document.status).phrase
-    except ValueError:
-        phrase = ""
-    return f"HTTP/1.1 {document.status} {phrase}".rstrip().encode() + b"\r\n" + document.headers + b"\r\n"
 
 
 def _list_versions(reports: Reports, url: str) -> None:

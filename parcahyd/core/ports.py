@@ -166,6 +166,13 @@ class DownloadResult(msgspec.Struct, gc=False):
     applied."""
     transferred: bytes = b""
     """What `body` was before its codings were undone; the Crawl Worker keeps it here. Empty where there were none."""
+    head: bytes = b""
+    """Status line and header lines of the final answer as they were received, the blank line behind them included; empty where
+    the downloader does not have them."""
+    started_at: float = 0.0
+    """When the request was started, in seconds since the epoch; the Crawl Worker writes it here."""
+    marks: int = 0
+    """Bits of ExchangeMark; the Crawl Worker sets them."""
     received: int = 0
     """Bytes that came, headers included, as they were on the wire; 0 where they were not counted: then the body counts."""
 

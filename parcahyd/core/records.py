@@ -90,8 +90,8 @@ class StoredVersion(_Record, frozen=True):
     media_type: str = ""
     charset: str = ""
     """As they are stored with the version; empty: to be found out again."""
-    headers: bytes = b""
-    """Those that the document came with."""
+    head: bytes = b""
+    """The one that the document came with."""
 
 
 class DueUrl(_Record, frozen=True):
@@ -286,7 +286,8 @@ class PageRecord(_Tagged, frozen=True):
     fetched_at: float
     status: int
     address: str
-    headers: bytes
+    head: bytes
+    """Status line and header lines, with the blank line behind them; empty for the member of an archive."""
     etag: str = ""
     modified: str = ""
     media_type: str = ""
@@ -322,6 +323,15 @@ class PageRecord(_Tagged, frozen=True):
     """The content codings that the answer came with, separated by commas; empty: none."""
     decoded_length: int | None = None
     """The length of the document where the body still has its coding, as it was transferred; None: the body is the document."""
+    marks: int = 0
+    """Bits of ExchangeMark."""
+    protocol: str = ""
+    """As in DownloadResult."""
+    started_at: float = 0.0
+    seconds: float = 0.0
+    """From the request to the last byte of its answer."""
+    request: bytes = b""
+    """The header lines of the request that hold no secret; without Host and validators, which other columns tell."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

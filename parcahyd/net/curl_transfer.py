@@ -12,6 +12,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
 from parcahyd.net.giving_way import Tempo
+from parcahyd.net.http_heads import final_head
 from parcahyd.net.wire_budget import WireBudget
 from parcahyd.rules.listings.ftp_listing import FTP_LISTING
 from parcahyd.rules.listings.gopher_menu import GOPHER_MENU, gopher_media_type, is_gopher_error, is_one_line
@@ -273,6 +274,7 @@ class Transfer:
             getinfo(pycurl.TOTAL_TIME),
             _PROTOCOLS.get(getinfo(pycurl.INFO_HTTP_VERSION), ""),
             codings_of(headers),
+            head=final_head(self._lines),
         )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:

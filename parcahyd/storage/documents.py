@@ -18,9 +18,10 @@ from parcahyd.core.records import DueUrl, SiteLease, StoredVersion, TableFact
 from parcahyd.core.states import State
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.storage.expressions import MOST, bound, filled, numbers, pairs, plain, same
+from parcahyd.storage.heads import head_of
 from parcahyd.storage.packing import PackedPage, PackedRegion, StoredBytes, UnpackingFailure, parts_of
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import documents, fetches, learned, links, summaries, tvis, urls, volatile
+from parcahyd.storage.schema import documents, fetches, head_bases, learned, links, summaries, tvis, urls, volatile
 from parcahyd.storage.writer import Writer
 
 __all__ = [
@@ -325,14 +326,25 @@ class VersionRows:
 _WITH_TABLE = (
     select(
         *(urls.c.site_id, urls.c.key, urls.c.fetch_id, urls.c.document_id, fetches.c.sha256),
-        *(func.length(documents.c.body).label("size"), documents.c.media_type, documents.c.charset, fetches.c.headers),
+        *(func.length(documents.c.body).label("size"), documents.c.media_type, documents.c.charset),
+        *(fetches.c.status, fetches.c.headers, fetches.c.head, fetches.c.head_base, head_bases.c.content),
         *(tvis.c.etag, tvis.c.modified, tvis.c.refresh, tvis.c.merges),
     )
     .join_from(_PAIR, urls, (urls.c.site_id == _PAIR.c.site_id) & (urls.c.key == _PAIR.c.key))
     .join(tvis, tvis.c.fetch_id == urls.c.fetch_id)
     .join(fetches, fetches.c.id == urls.c.fetch_id)
     .join(documents, documents.c.id == urls.c.document_id)
+    .join(head_bases, head_bases.c.id == fetches.c.head_base, isouter=True)
 )
+
+
+class _StoredHead(NamedTuple):
+    """The columns of a fetch that its head is read from."""
+
+    status: int
+    headers: bytes
+    head: bytes | None
+    head_base: int | None
 
 
 class VersionsForVisit:
@@ -381,15 +393,16 @@ class VersionsForVisit:
         return tuple(urls), used
 
     def _version(self, row: Any) -> StoredVersion | None:
-        fetch, document, sha256, _, media_type, charset, headers, *fact = row
+        fetch, document, sha256, _, media_type, charset, status, headers, head, head_base, base, *fact = row
         try:
+            came_with = head_of(_StoredHead(status, bytes(headers), head, head_base), base)
             parts = parts_of(self._versions.packed(document), self._versions.regions(fetch), self._state.compress)
         except UnpackingFailure:  # The visit fetches the whole document; `verify` reports the damage.
             return None
-        kind = (media_type, charset, bytes(headers))
+        kind = (media_type, charset, came_with)
         return StoredVersion(parts.packed, parts.length, bytes(sha256), parts.regions, TableFact(*fact), *kind)
 
 
 def _size(held: StoredVersion) -> int:
     """Its approximate bytes in a message."""
-    return len(held.skeleton) + len(held.headers) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)
+    return len(held.skeleton) + len(held.head) + sum(len(name) + len(content) + 16 for name, _, content in held.regions)

@@ -28,7 +28,7 @@ from parcahyd.storage.migrations import check_version
 from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.url_report import find_url
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, STORED, errands, fetches, seeds, sites, urls
+from parcahyd.storage.schema import FAILED, GONE, STORED, errands, fetches, head_bases, seeds, sites, urls
 from parcahyd.storage.sites import PauseRows, SiteRows
 from parcahyd.storage.writer import Writer
 
@@ -217,6 +217,7 @@ class Edits:
         if row.not_before > now:
             pause = Pause(f"host {row.host}", row.not_before, row.reason or "", row.failures)
             PauseRows(self._writer).extend([pause])
+        connection.execute(delete(head_bases).where(head_bases.c.site_id == site))
         connection.execute(delete(errands).where(or_(errands.c.asker == site, errands.c.site_id == site)))
         was_seed = connection.execute(delete(seeds).where(seeds.c.site_id == site)).rowcount
         connection.execute(delete(sites).where(sites.c.id == site))

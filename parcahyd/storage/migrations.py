@@ -81,10 +81,26 @@ def to_version_4(connection: Connection) -> None:
 
 
 def to_version_5(connection: Connection) -> None:
-    """Adds the content codings of documents and of answers. Documents that are there are zlib streams of ours."""
+    """Adds what is on record of an exchange: content codings, heads as received, times, and the headers of requests.
+
+    Documents that are there are zlib streams of ours. Answers that are there have no head: it is made up of their status and
+    header lines when it is read.
+    """
     for table in ("documents", "fetches"):
         _add(connection, table, "coding", "TEXT DEFAULT '' NOT NULL")
         _add(connection, table, "coded_sha256", "bytes")
+    _add(connection, "fetches", "head", "bytes")
+    _add(connection, "fetches", "head_base", "BIGINT")
+    _add(connection, "fetches", "marks", "INTEGER DEFAULT 0 NOT NULL")
+    _add(connection, "fetches", "protocol", "TEXT DEFAULT '' NOT NULL")
+    _add(connection, "fetches", "started_at", "moment")
+    _add(connection, "fetches", "seconds", "moment")
+    _add(connection, "fetches", "request_id", "BIGINT")
+    kinds = _TYPES[connection.dialect.name]
+    content = f"content {kinds['bytes']} NOT NULL, PRIMARY KEY (id)"
+    connection.exec_driver_sql(f"CREATE TABLE head_bases (id {kinds['id']} NOT NULL, site_id BIGINT NOT NULL, {content})")
+    connection.exec_driver_sql("CREATE INDEX ix_head_bases_site_id ON head_bases (site_id)")
+    connection.exec_driver_sql(f"CREATE TABLE requests (id {kinds['id']} NOT NULL, {content})")
 
 
 def _add(connection: Connection, table: str, column: str, description: str) -> None:

@@ -22,6 +22,7 @@ from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, SharedDocument, VersionRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
+from parcahyd.storage.heads import HeadRows, RequestRows
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPlanner
@@ -148,6 +149,8 @@ class PageRows:
         self._seeds = seed_rows
         self._documents = DocumentRows(writer)
         self._versions = VersionRows(writer)
+        self._heads = HeadRows(writer)
+        self._requests = RequestRows(writer)
         self._learning = ChangeLearning(self._versions)
         self._histories = Histories(writer)
         self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
@@ -291,6 +294,7 @@ class PageRows:
                 rows.trimmed.append((site, key))
             fetch = self._new_fetch(rows, packed, fetch)
             sha256, length = packed.version if document is not None else (None, None)
+            head, head_base = self._heads.pack(site, page.head)
             rows.fetches.append(
                 {
                     "id": fetch,
@@ -299,13 +303,20 @@ class PageRows:
                     "at": at,
                     "status": status,
                     "address": page.address,
-                    "headers": page.headers,
+                    "headers": b"",
                     "redirect": redirect or "",
                     "document_id": document,
                     "sha256": sha256,
                     "length": length,
                     "coding": page.coding,
                     "coded_sha256": _coded_sha256(packed, shared),
+                    "head": head,
+                    "head_base": head_base,
+                    "marks": page.marks,
+                    "protocol": page.protocol,
+                    "started_at": page.started_at or None,
+                    "seconds": page.seconds or None,
+                    "request_id": self._requests.number(page.request),
                 }
             )
         stored = {

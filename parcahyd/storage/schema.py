@@ -9,6 +9,8 @@
 | `urls` | a URL, in exactly one state |
 | `documents` | the bytes of a skeleton, once, however many URLs have it |
 | `fetches` | an answer that brought something new: a version of a URL |
+| `head_bases` | a head of a site, which other heads of it are compressed against |
+| `requests` | the headers of requests, as far as they hold no secret |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
 | `tvis` | the table of variable information that a fetch is refreshed by |
 | `learned` | what was learned, up to a fetch, of how its page changes |
@@ -63,11 +65,13 @@ __all__ = [
     "documents",
     "errands",
     "fetches",
+    "head_bases",
     "learned",
     "links",
     "metadata",
     "overfull",
     "pauses",
+    "requests",
     "runs",
     "schema_version",
     "seeds",
@@ -293,14 +297,36 @@ fetches = Table(
     Column("at", Double, nullable=False),
     Column("status", Integer, nullable=False),
     Column("address", Text, nullable=False),
-    Column("headers", LargeBinary, nullable=False),
+    Column("headers", LargeBinary, nullable=False),  # before version 5: header lines as they were read; else empty
     Column("redirect", Text),
     Column("document_id", BigInteger, index=True),
     Column("sha256", LargeBinary),  # of the whole, as the length
     Column("length", BigInteger),
     _words("coding"),  # content codings that the answer came with; its bytes are the document's where that has the same coding
     Column("coded_sha256", LargeBinary),  # of the bytes as they were transferred, where the document does not have them
+    Column("head", LargeBinary),  # as it was received; compressed where `head_base` says against what. Null: before version 5
+    Column("head_base", BigInteger),
+    Column("marks", Integer, nullable=False, server_default=_ZERO),  # bits of `core.exchange_marks`
+    _words("protocol"),  # of HTTP, where it is known: 1.0, 1.1, 2 or 3
+    Column("started_at", Double),  # when the request was sent; `at` is when the answer was read
+    Column("seconds", Double),  # from there to the last byte of the answer
+    Column("request_id", BigInteger),
     Index("fetches_of_url", "site_id", "key", "id"),
+)
+
+head_bases = Table(
+    "head_bases",
+    metadata,
+    _id(),
+    Column("site_id", BigInteger, nullable=False, index=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+requests = Table(
+    "requests",
+    metadata,
+    _id(),
+    Column("content", LargeBinary, nullable=False),  # header lines; Host and validators are told by other columns
 )
 
 volatile = Table(

@@ -1,4 +1,4 @@
-"""What was exchanged is on record: bodies as they were transferred."""
+"""What was exchanged is on record: bodies as they were transferred, heads as they were received, and the request."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import brotli
 from sqlalchemy import create_engine, text
 
+from parcahyd.core.exchange_marks import ExchangeMark
+from parcahyd.storage.heads import head_of
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, Page, Site, html
@@ -113,3 +115,61 @@ def test_twins_meet_whatever_their_coding(server: SiteServer, crawl: CrawlFactor
         [listener.url(path) for path in ("/a", "/b", "/c")], body
     )
     running.verify()
+
+
+def _message(head: bytes, body: bytes) -> bytes:
+    return head.replace(b"LENGTH", str(len(body)).encode()) + body
+
+
+_HEADS = {
+    "/odd": b"HTTP/1.1 200 Why Not\r\ncontent-TYPE:text/html\r\nX-Twice:  1 \r\nX-Twice: 2\r\nContent-Length: LENGTH\r\n\r\n",
+    "/old": b"HTTP/1.0 200 Old\r\nContent-Type: text/html\r\n\r\n",
+    "/moved": b"HTTP/1.1 301 Elsewhere\r\nLocation:   /odd\r\nContent-Length: LENGTH\r\n\r\n",
+}
+_FETCHES = """
+    SELECT urls.path, fetches.*, head_bases.content AS base, requests.content AS request
+    FROM fetches JOIN urls ON urls.fetch_id = fetches.id LEFT JOIN head_bases ON head_bases.id = fetches.head_base
+    LEFT JOIN requests ON requests.id = fetches.request_id
+"""
+
+
+def test_heads_are_stored_as_they_were_received(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    body = html("Odd").body
+    sent = {path: _message(head, b"" if path == "/moved" else body) for path, head in _HEADS.items()}
+    heads = {path: message.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" for path, message in sent.items()}
+    sent["/hinted"] = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + sent["/odd"]
+    heads["/hinted"] = heads["/odd"]
+    many = "".join(f"X-{number}: {'x' * 1000}\r\n" for number in range(100)).encode()
+    sent["/large"] = _message(b"HTTP/1.1 200 OK\r\n" + many + b"Content-Length: LENGTH\r\n\r\n", body)
+    server.put("", Site({"/": html("Front", list(sent)), **{path: Answer(raw=message) for path, message in sent.items()}}))
+    running = crawl({"Work.HostConnections": 1, "Work.UserAgent": "recorder/1.0"})
+    running.run(listener.url())
+    rows = {row.path: row for row in _rows(running, _FETCHES)}
+    assert rows.keys() == {"/", *sent}
+    assert {path: head_of(rows[path], rows[path].base) for path in heads} == heads
+    assert {path: row.marks for path, row in rows.items()} == {**dict.fromkeys(rows, 0), "/large": ExchangeMark.HEAD_CUT}
+    assert len(head_of(rows["/large"], rows["/large"].base)) <= 16 * 1024
+    assert (rows["/old"].protocol, rows["/odd"].protocol) == ("1.0", "1.1")
+    for row in rows.values():
+        assert row.seconds > 0
+        assert row.started_at <= row.at
+    assert {row.request for row in rows.values()} == {
+        b"User-Agent: recorder/1.0\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br\r\n"
+    }
+    shown = running.command("show", "--conf", str(running.conf), "--headers", listener.url("/odd"))
+    assert shown.out == sent["/odd"]
+    running.verify()
+
+
+def test_secrets_of_requests_are_not_on_record(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", Site({"/": html("Front")}))
+    running = crawl()
+    with (running.conf / "WorkConf.toml").open("a") as file:
+        file.write('\n[[Host]]\nPattern = "127.0.0.1"\nCredentials = "anna:hidden-1"\n')
+        file.write('Headers = { X-Key = "hidden-2", Cookie = "hidden-3" }\n')
+    running.run(listener.url())
+    assert server.requests()[-1].headers["x-key"] == "hidden-2"
+    assert len(_rows(running, "SELECT id FROM requests")) == 1
+    assert b"hidden" not in (running.folder / "crawl.db").read_bytes()

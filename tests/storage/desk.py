@@ -145,7 +145,7 @@ class Desk:
             fetched_at=self.now,
             status=200,
             address="192.0.2.1",
-            headers=b"Content-Type: text/html\r\n",
+            head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
             media_type="text/html",
             body=body,
         )

@@ -26,7 +26,7 @@ _COMPRESS = compressor(WorkConf())
 
 def _page(**more: object) -> PageRecord:
     fixed = {"visit": 1, "site": 2, "key": 3, "path": "/", "depth": 0, "hops": 0, "seed": True}
-    answer = {"fetched_at": 4.0, "status": 200, "address": "192.0.2.1", "headers": b""}
+    answer = {"fetched_at": 4.0, "status": 200, "address": "192.0.2.1", "head": b""}
     return PageRecord(**{**fixed, **answer, **more})  # type: ignore[arg-type]  # fields by name
 
 

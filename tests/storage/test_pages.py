@@ -35,7 +35,8 @@ def test_a_page_and_its_links_are_stored_together(desk: Desk) -> None:
     assert (document["media_type"], document["charset"]) == ("text/html", "utf-8")
     (fetch,) = desk.rows(fetches)
     assert (fetch["key"], fetch["status"], fetch["address"]) == (key_of("/"), 200, "192.0.2.1")
-    assert (fetch["headers"], fetch["redirect"]) == (b"Content-Type: text/html\r\n", None)
+    assert (fetch["head"], fetch["head_base"]) == (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", None)
+    assert (fetch["headers"], fetch["redirect"]) == (b"", None)
     assert (fetch["sha256"], fetch["length"], fetch["document_id"]) == (mark.sha256, len(body), document["id"])
     (table,) = desk.rows(links)
     assert zlib.decompress(table["content"]) == b"a\t/x\n"

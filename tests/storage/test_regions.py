@@ -82,7 +82,7 @@ def test_a_version_comes_back_whole_and_in_parts(pieces: list[tuple[bytes, bytes
     body += end
     skeleton = b"".join(fixed for fixed, _ in pieces) + end
     fields = {"visit": 1, "site": 2, "key": 3, "path": "/", "depth": 0, "hops": 0, "seed": True}
-    page = PageRecord(**fields, fetched_at=4.0, status=200, address="", headers=b"", body=body, regions=tuple(spans))  # type: ignore[arg-type]
+    page = PageRecord(**fields, fetched_at=4.0, status=200, address="", head=b"", body=body, regions=tuple(spans))  # type: ignore[arg-type]
     packed = pack(page, compressor(WorkConf()), True, is_eager=is_eager)
     assert packed.version == (fingerprint(body).sha256, len(body))
     assert zlib.decompress(packed.packed) == (body if is_eager else skeleton)
@@ -286,7 +286,7 @@ def test_what_is_held_goes_round(desk: Desk, mode: str) -> None:
     found = held["/"]
     assert found is not None
     whole = fingerprint(b"<b>12:00</b>").sha256
-    kind = ("text/html", "", b"Content-Type: text/html\r\n")
+    kind = ("text/html", "", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
     assert found == StoredVersion(found.skeleton, 7, whole, (("r1", 3, b"12:00"),), FACT, *kind)
     assert zlib.decompress(found.skeleton) == b"<b></b>"
     desk.write(desk.unchanged(pair, "/", table=TableFact('"t2"', "", 0, 3)), desk.unchanged(pair, "/plain"))
@@ -347,7 +347,7 @@ def test_a_document_that_is_too_large_to_be_held_is_asked_for_without(desk: Desk
 
 
 def test_what_is_held_is_bounded_for_sites_that_are_leased_together(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_versions, "LEASE_BYTES", 100)
+    monkeypatch.setattr(stored_versions, "LEASE_BYTES", 120)
     _begin(desk)
     sites = [f"http://{name}.example/" for name in "abc"]
     desk.seed(*sites)

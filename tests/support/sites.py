@@ -46,13 +46,17 @@ class Answer:
     """Never answers; the connection stays open until the client has had enough."""
     hang_up: bool = False
     """Closes the connection instead of answering."""
+    raw: bytes = b""
+    """What is sent instead of all that, before the connection closes."""
 
     @property
     def closes(self) -> bool:
-        return self.cut is not None or self.framing == "close"
+        return self.cut is not None or self.framing == "close" or bool(self.raw)
 
     def pieces(self, *, head_only: bool = False) -> list[bytes]:
         """The message in the pieces in which it is written; at least one."""
+        if self.raw:
+            return [self.raw]
         coded = gzip.compress(self.body, mtime=0) if self.coding == "gzip" else self.body
         has_body = self.status not in (204, 304) and not head_only
         head = self._head(len(coded), has_body=has_body)

@@ -85,8 +85,8 @@ class Parts(msgspec.Struct, frozen=True):
     table: TableFact | None = None
     before: bytes | None = None
     """The stored version of which this one was made; the links of that version are known."""
-    headers: bytes = b""
-    """The headers that the stored version came with."""
+    head: bytes = b""
+    """The head that the stored version came with."""
 
 
 NO_PARTS = Parts()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.documents import Member
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import (
@@ -24,6 +25,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
+from parcahyd.pipeline.crawl_worker.exchange_facts import head_and_marks
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -47,12 +49,14 @@ class RecordWriter:
         work: WorkConf,
         emit: Callable[[BufferRecord], None],
         budget: LinkBudget | None = None,
+        request: bytes = b"",
     ) -> None:
         self.address_blanked = False
         """The address did not answer: it must not be kept when the visit is over."""
         self._visit = assignment.lease.visit
         self._site = assignment.lease.site
         self._address = assignment.address
+        self._request = request
         self._schedule = Schedule(work)
         # Links that cannot add a site to the crawl need not be sent before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
@@ -70,6 +74,7 @@ class RecordWriter:
         reason = reason_not_to_keep(document.directives) if document.directives else None
         is_kept = reason is None
         is_coded = is_kept and result.codings and not parts.regions and coding_to_keep(result)
+        head, marks = head_and_marks(result) if parts.before is None else (parts.head, ExchangeMark.MERGED)
         is_whole = is_kept and not (new.left_out or new.left_out_external)
         internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
         lastmods = document.lastmods
@@ -94,7 +99,7 @@ class RecordWriter:
                 fetched_at=document.at,
                 status=result.status,
                 address=self._address,
-                headers=_header_block(result) if parts.before is None else parts.headers,
+                head=head,
                 etag=validator(result.header("etag")) if is_whole else "",
                 modified=validator(result.header("last-modified")) if is_whole else "",
                 media_type=document.media_type,
@@ -115,6 +120,11 @@ class RecordWriter:
                 left_out_external=new.left_out_external,
                 coding=",".join(result.codings),
                 decoded_length=len(result.body) if is_coded else None,
+                marks=marks,
+                protocol=result.protocol,
+                started_at=result.started_at,
+                seconds=result.elapsed,
+                request=self._request,
             )
         )
 
@@ -135,6 +145,7 @@ class RecordWriter:
         self, item: DueUrl, result: DownloadResult, target: str, refused: tuple[tuple[str, str], ...], now: float
     ) -> None:
         """A redirect with its target, and the target as a refused link where a rule refuses it."""
+        head, marks = head_and_marks(result)
         self._emit(
             PageRecord(
                 visit=self._visit,
@@ -147,9 +158,14 @@ class RecordWriter:
                 fetched_at=now,
                 status=result.status,
                 address=self._address,
-                headers=_header_block(result),
+                head=head,
                 redirect=target,
                 refused=refused,
+                marks=marks,
+                protocol=result.protocol,
+                started_at=result.started_at,
+                seconds=result.elapsed,
+                request=self._request,
             )
         )
 
@@ -168,7 +184,7 @@ class RecordWriter:
                 fetched_at=now,
                 status=200,
                 address=self._address,
-                headers=b"",
+                head=b"",
                 media_type=media_type,
                 charset=charset,
                 body=member.body,
@@ -274,7 +290,3 @@ class RecordWriter:
                 blank_address=blank_address,
             )
         )
-
-
-def _header_block(result: DownloadResult) -> bytes:
-    return "".join([f"{name}: {value}\r\n" for name, value in result.headers]).encode("latin-1", "replace")

@@ -18,6 +18,7 @@ from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSite, Site, may_be_augmented
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap
+from parcahyd.pipeline.crawl_worker.exchange_facts import request_lines
 from parcahyd.pipeline.crawl_worker.known_urls import SITEMAP_LEVELS, KnownUrls, Room, SitemapPaths
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
@@ -93,7 +94,7 @@ class Visit:
         self._is_busy = is_busy
         self._sitemaps = SitemapPaths(self.origin)
         budget = LinkBudget(lease, work)
-        self._writer = RecordWriter(assignment, work, emit, budget)
+        self._writer = RecordWriter(assignment, work, emit, budget, request_lines(without_secrets(settings).headers))
         self._known = KnownUrls(lease.known, lease.has_all_keys, room)
         for url in lease.urls:
             self._known.add(url.key)

@@ -15,6 +15,7 @@ from math import inf
 from typing import Any
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import FromWorkerToUpdate, RequestProcessed, Slowed, Watched
 from parcahyd.core.ports import Clock, Downloader, DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.core.progress import SiteProgress, WorkerProgress
@@ -302,6 +303,10 @@ class CrawlWorker:
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         monotonic = self._clock.monotonic()
         request.seconds = monotonic - request.started_at
+        result.started_at = self._clock.now() - request.seconds
+        result.elapsed = result.elapsed or request.seconds
+        if sent.headers is not visit.settings.headers:
+            result.marks = ExchangeMark.CONDITIONAL
         self._scheduler.finished(request, visit, monotonic)
         self._requests += 1
         self._waiting.put(Answer(visit, request, sent, result))

@@ -190,7 +190,8 @@ class StoredDocument(_Report, frozen=True, kw_only=True):
 
     url: str
     body: bytes
-    headers: bytes
+    head: bytes
+    """Status line, header lines and blank line as they were received, or made up where they are of an older version."""
     status: int
     fetched_at: float
     address: str

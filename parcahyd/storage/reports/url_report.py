@@ -15,6 +15,7 @@ from parcahyd.core.states import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of, recorded, split
+from parcahyd.storage.heads import head_of
 from parcahyd.storage.packing import (
     PackedRegion,
     StoredBytes,
@@ -29,7 +30,7 @@ from parcahyd.storage.reports.left_out import left_out_of_page, left_out_of_site
 from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, StoredDocument, UrlDetails
 from parcahyd.storage.reports.similar import near_to
 from parcahyd.storage.revisits import History, rate_of
-from parcahyd.storage.schema import documents, fetches, learned, pauses, seeds, sites, tvis, urls, volatile
+from parcahyd.storage.schema import documents, fetches, head_bases, learned, pauses, seeds, sites, tvis, urls, volatile
 
 __all__ = [
     "ROBOTS_WAIT_REASONS",
@@ -76,18 +77,24 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
         body = whole(connection, fetch.id, stored_bytes(document))
         if len(body) != fetch.length or fingerprint(body).sha256 != fetch.sha256:
             raise UnpackingFailure("it is not what was received")
+        head = head_of(fetch, _base(connection, fetch.head_base))
     except UnpackingFailure as damage:
         raise DatabaseUnusable(f"the stored document of {text} is damaged: {damage}", "see `parcahyd verify`") from None
     return StoredDocument(
         url=text,
         body=body,
-        headers=fetch.headers,
+        head=head,
         status=fetch.status,
         fetched_at=fetch.at,
         address=fetch.address,
         media_type=document.media_type,
         charset=document.charset,
     )
+
+
+def _base(connection: Connection, number: int | None) -> bytes | None:
+    """What a head is compressed against."""
+    return None if number is None else connection.scalar(select(head_bases.c.content).where(head_bases.c.id == number))
 
 
 def _version(connection: Connection, row: Any, at: float | None) -> Any:

@@ -17,11 +17,25 @@ from parcahyd.core.records import origin
 from parcahyd.core.states import REASONS_OF, Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.storage.heads import head_of
 from parcahyd.storage.packing import UnpackingFailure, unpack
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.reports.url_report import stored_bytes, whole
-from parcahyd.storage.schema import documents, errands, fetches, learned, links, seeds, sites, summaries, tvis, urls, volatile
+from parcahyd.storage.schema import (
+    documents,
+    errands,
+    fetches,
+    head_bases,
+    learned,
+    links,
+    seeds,
+    sites,
+    summaries,
+    tvis,
+    urls,
+    volatile,
+)
 from parcahyd.storage.sites import earliest, site_due
 
 __all__ = ["findings"]
@@ -105,16 +119,20 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
             documents.c.id.label("found"),
             documents.c.sha256.label("skeleton_sha256"),
             documents.c.length.label("skeleton_length"),
+            head_bases.c.content.label("base"),
             select(volatile.c.fetch_id).where(volatile.c.fetch_id == fetches.c.id).exists().label("varies"),
         )
         .join(urls, of_url, isouter=True)
         .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
+        .join(head_bases, head_bases.c.id == fetches.c.head_base, isouter=True)
     )
     for page in reader.pages(fetches, statement, _PAGE):
         for row in page:
             name = f"fetch {row.id}"
             if row.path is None:
                 yield Finding(kind="dangling", subject=name, sentence="Its URL does not exist.")
+            if damage := _damage_of_head(row):
+                yield Finding(kind="head-damaged", subject=name, sentence=damage)
             if row.document_id is None:
                 if row.redirect is None:
                     yield Finding(kind="fetch-empty", subject=name, sentence="It has neither a document nor a redirect.")
@@ -122,6 +140,14 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
                 yield Finding(kind="dangling", subject=name, sentence=f"Its document {row.document_id} does not exist.")
             elif sentence := _damage_of_whole(reader, row):
                 yield Finding(kind="fetch-damaged", subject=name, sentence=sentence)
+
+
+def _damage_of_head(row: Any) -> str:
+    try:
+        head_of(row, row.base)
+    except UnpackingFailure as damage:
+        return f"{damage}."
+    return ""
 
 
 def _damage_of_whole(reader: Reader, row: Any) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.config.schema import WorkConf
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.core.records import Assignment, BadRecord, DueUrl, ExternRecord, LinksRecord, PageRecord, SiteLease
 from parcahyd.core.states import Event, Reason, State, after
 from parcahyd.pipeline.crawl_worker.document_reader import Parts, ReadDocument
+from parcahyd.pipeline.crawl_worker.exchange_facts import MOST_HEAD
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
 from parcahyd.refresh.schedule import NEVER
@@ -43,7 +45,25 @@ def test_a_page_carries_its_new_links_and_those_to_other_sites_go_first() -> Non
     assert isinstance(page, PageRecord)
     assert (page.internal, page.external, page.refused) == (("/x",), extern.urls, (("repeats", "/y/y/y"),))
     assert (page.body, page.etag, page.title, page.fetched_at, page.links) == (b"<p>text", '"v1"', "Title", NOW, b"a\thref")
-    assert page.headers.startswith(b'Content-Type: text/html\r\nETag: "v1"\r\n')
+    assert page.head == b'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: "v1"\r\nX-Caf\xe9: ?\r\n\r\n'
+    assert page.marks == ExchangeMark.HEAD_MADE_UP
+
+
+@pytest.mark.parametrize("line", [b"X-Long: " + b"x" * 990, b"x" * 200_000])
+def test_a_head_is_kept_as_it_was_received_up_to_a_bound(line: bytes) -> None:
+    small = b"HTTP/1.1 200 Fine\r\nfoo:   bar\r\n\r\n"
+    large = b"HTTP/1.1 200 Fine\r\n" + (line + b"\r\n") * (200_000 // len(line)) + b"\r\n"
+    one, records = writer()
+    for head in (small, large):
+        read = document()
+        read.result.head = head
+        one.page(read, NEW, b"")
+    first, second = [record for record in records if isinstance(record, PageRecord)]
+    assert (first.head, first.marks) == (small, 0)
+    assert second.marks == ExchangeMark.HEAD_CUT
+    assert len(second.head) <= MOST_HEAD
+    assert large.startswith(second.head.removesuffix(b"\r\n"))
+    assert second.head.endswith(b"\r\n\r\n")
 
 
 def test_where_links_bring_no_site_into_the_crawl_they_do_not_go_first() -> None:

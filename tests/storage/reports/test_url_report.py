@@ -35,12 +35,12 @@ def _details(desk: Desk, url: str) -> UrlDetails:
 def test_a_document_byte_for_byte(desk: Desk, body: bytes) -> None:
     desk.begin()
     desk.seed(f"{A}/")
-    headers = b"Content-Type: text/html; charset=utf-8\r\nX: \xff\r\n"
-    desk.crawl(desk.visit(), body=body, headers=headers, charset="utf-8")
+    head = b"HTTP/1.1 200 Fine\r\nContent-Type: text/html; charset=utf-8\r\nX: \xff\r\n\r\n"
+    desk.crawl(desk.visit(), body=body, head=head, charset="utf-8")
     assert _document(desk, "http://a.example") == StoredDocument(
         url=f"{A}/",
         body=body,
-        headers=headers,
+        head=head,
         status=200,
         fetched_at=desk.now,
         address="192.0.2.1",

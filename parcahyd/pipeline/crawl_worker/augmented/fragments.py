@@ -281,9 +281,9 @@ class Fragments:
             return self._document(item, _Expected(table, sha256=tvi.hash))
         before = merge(skeleton, _regions_of(stored))
         if _is_too_large(table, document):
-            parts = Parts(before=before, headers=stored.headers)
+            parts = Parts(before=before, head=stored.head)
         else:
-            parts = Parts(_spans_of(tvi.regions), _next_fact(stored, table), before, stored.headers)
+            parts = Parts(_spans_of(tvi.regions), _next_fact(stored, table), before, stored.head)
         self._expected[item.key] = _Expected(merged=parts)
         return Step(result=_answer_of(stored, tvi, document))
 

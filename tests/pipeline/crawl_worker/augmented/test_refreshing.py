@@ -45,7 +45,7 @@ def test_a_table_makes_the_new_document() -> None:
     assert record.body == body
     assert parts_of(record) == {"price": b"12.00", "news": news.encode()}
     assert record.table == TableFact('"t2"', "", 60, 1)
-    assert (record.etag, record.modified, record.headers) == ('"d2"', "", b"X-Old: 1\r\n")
+    assert (record.etag, record.modified, record.head) == ('"d2"', "", b"X-Old: 1\r\n")
     assert (record.media_type, record.charset, record.status) == ("text/html", "utf-8", 200)
 
 
@@ -100,7 +100,7 @@ def test_another_skeleton_is_fetched_and_parted_by_the_same_table() -> None:
     (record,) = one.of(PageRecord)
     assert (record.body, record.table) == (body, TableFact('"t2"'))
     assert parts_of(record)["price"] == b"12.00"
-    assert b"X-Old" not in record.headers
+    assert b"X-Old" not in record.head
 
 
 _NEW = document("12.00")
