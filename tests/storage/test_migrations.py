@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.migrations import MIGRATIONS, check_version, migrate
 from parcahyd.storage.reports import Reports
-from parcahyd.storage.schema import metadata, runs, schema_version, urls
+from parcahyd.storage.schema import documents, fetches, metadata, runs, schema_version, urls
 from parcahyd.storage.writer import Writer
 from tests.storage.desk import Desk
 from tests.support.rows import open_engine
@@ -171,3 +174,65 @@ def test_an_empty_version_is_not_guessed(crawled: str) -> None:
             writer.run(delete(schema_version))
         with pytest.raises(DatabaseUnusable, match="schema_version"):
             migrate(writer)
+
+
+# --- crawls that older versions made ------------------------------------------------------------------------------------
+# `older_crawls` has dumps of databases that the program of that time wrote: a small site was crawled twice, with one page that
+# was sent with gzip, a twin of it that was not, one that changed, a redirect, and one that is gone.
+
+_HOST = "http://127.0.0.1:8080"
+_ZIPPED = b"<title>Zipped</title>" + b"<p>A page that was sent compressed.</p>" * 20
+
+
+@pytest.fixture(params=[3, 4])
+def older_crawl(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database that the program wrote when its tables were of that version."""
+    file = tmp_path / "older.db"
+    connection = sqlite3.connect(file)
+    connection.executescript((Path(__file__).parent / "older_crawls" / f"version-{request.param}.sql").read_text())
+    connection.close()
+    return f"sqlite:///{file}"
+
+
+def test_a_crawl_of_an_older_version_is_read_as_before(older_crawl: str) -> None:
+    with pytest.raises(DatabaseUnusable, match="older version"):
+        Reports.open(older_crawl)
+    desk = Desk(older_crawl)
+    desk.begin()
+    found = {path: desk.reports.document(f"{_HOST}{path}") for path in ("/zipped", "/twin", "/news")}
+    assert {path: document and document.body for path, document in found.items()} == {
+        "/zipped": _ZIPPED,
+        "/twin": _ZIPPED,
+        "/news": b"<title>News</title><p>two",
+    }
+    assert found["/zipped"] is not None
+    head = found["/zipped"].head
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert head.endswith(b"\r\n\r\n")
+    assert b"\r\nX-Odd: 1\r\nContent-Encoding: gzip\r\n" in head
+    assert all(row["head"] is None and row["coding"] == "" for row in desk.rows(fetches))
+    assert desk.findings() == []
+    desk.close()
+
+
+def test_a_crawl_of_an_older_version_goes_on(older_crawl: str) -> None:
+    desk = Desk(older_crawl)
+    desk.now = 2e9
+    desk.begin()
+    pair = desk.visit()
+    coded, other = gzip.compress(_ZIPPED), gzip.compress(b"<p>new")
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+    same = desk.page(pair, "/again", coded, coding="gzip", decoded_length=len(_ZIPPED), head=head)
+    new = desk.page(pair, "/news", other, coding="gzip", decoded_length=6, head=head)
+    desk.write(same, new)
+    desk.over(pair)
+    rows = {row["id"]: row for row in desk.rows(documents)}
+    again, news = desk.rows(fetches)[-2:]
+    assert rows[again["document_id"]]["coding"] == "", "it shares the document that is there"
+    assert again["coded_sha256"] == sha256(coded).digest()
+    assert (rows[news["document_id"]]["coding"], rows[news["document_id"]]["body"]) == ("gzip", other)
+    document = desk.reports.document(f"{_HOST}/news")
+    assert document is not None
+    assert (document.body, document.head) == (b"<p>new", head)
+    assert desk.findings() == []
+    desk.close()
