@@ -20,6 +20,7 @@ from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
 from parcahyd.cli.seed_schemes import scheme_errors
 from parcahyd.cli.site_name import site_name
 from parcahyd.config.database_url import database_url, sqlite_file
+from parcahyd.config.presets import ARCHIVE
 from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
@@ -64,6 +65,11 @@ class _Interval(click.FloatRange):
 )
 @click.option("--refresh", is_flag=True, help="Ask again now for what is stored: all of it, the URLs given, or --site HOST.")
 @click.option("--site", metavar="HOST", help="With --refresh: only what is stored of this site.")
+@click.option(
+    "--archive",
+    is_flag=True,
+    help="Keep all that was exchanged: embedded resources, errors, checks, every version as it was sent. --set goes before it.",
+)
 @click.option("--forever", is_flag=True, help="Do not end when everything is stored: keep the documents fresh.")
 @click.option(
     "--interval",
@@ -89,6 +95,7 @@ def command(
     seeds: tuple[str, ...],
     refresh: bool,
     site: str | None,
+    archive: bool,
     forever: bool,
     interval: float,
     as_configured: bool,
@@ -118,13 +125,14 @@ def command(
       parcahyd run https://www.example.org/
       parcahyd run https://www.example.org/ --db example.db --set Work.MaxPages=100
       parcahyd run --seeds urls.txt
+      parcahyd run --archive https://www.example.org/
       parcahyd run --refresh https://www.example.org/news.html
       parcahyd run --conf conf/
       parcahyd run --conf conf/ --forever --set Work.RevisitsPerDay=5000
       parcahyd run http://192.168.7.9/ --set 'Map.AllowAddresses=["192.168.7.0/24"]'
     """
     with interrupt_on_signals():
-        configuration = read_configuration(folder, overrides, database)
+        configuration = read_configuration(folder, (*ARCHIVE, *overrides) if archive else overrides, database)
         if site is not None and not refresh:
             raise UserError("--site needs --refresh", "parcahyd run --refresh --site HOST")
         given = read_seeds((*urls, *seeds), files)

@@ -449,12 +449,34 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _says('Level of "zlib-ng": 1 fast, 9 small; 2 takes twice the time of 1 for a fifth less space. "isal" has one level.'),
     ] = 1
     KeepVersions: Annotated[_Count, _CRAWL, _says("How many versions of a document are kept.")] = 3
+    KeepChecks: Annotated[
+        Annotated[int, Meta(ge=0)],
+        _CRAWL,
+        _says("How many answers that found nothing new (304, the same bytes) are kept of each URL: their heads and times."),
+    ] = 0
+    KeepErrors: Annotated[
+        Annotated[int, Meta(ge=0)],
+        _CRAWL,
+        _says(
+            "How many answers with an error (4xx, 5xx) are kept of each URL, with head and body, up to a megabyte; where it is "
+            "not 0, the bodies of redirects are kept, too."
+        ),
+    ] = 0
+    KeepCoded: Annotated[
+        bool,
+        _CRAWL,
+        _says(
+            "Keep the compressed bytes of every answer as the server sent them, also where its document is stored already in "
+            "other ones."
+        ),
+    ] = False
     MergeMode: Annotated[
-        Literal["lazy", "eager"],
+        Literal["lazy", "eager", "never"],
         _CRAWL,
         _says(
             'How a document with volatile regions is stored: "lazy", its skeleton once and the regions of each version, put '
-            'together when it is read; "eager", every version whole. What is read is the same.'
+            'together when it is read; "eager", every version whole. What is read is the same. "never": every version whole, '
+            "and each is requested whole, never made of the stored one and its table."
         ),
     ] = "lazy"
     LearnRegions: Annotated[

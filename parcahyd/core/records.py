@@ -17,6 +17,7 @@ __all__ = [
     "Assignment",
     "BadRecord",
     "DueUrl",
+    "Exchange",
     "ExternRecord",
     "LinksRecord",
     "PageRecord",
@@ -273,6 +274,20 @@ class LinksRecord(_Tagged, frozen=True):
     """These three as in PageRecord."""
 
 
+class Exchange(_Record, frozen=True):
+    """An answer that brought no version of a page, as far as it is kept; the fields are those of PageRecord."""
+
+    head: bytes
+    marks: int
+    protocol: str
+    started_at: float
+    seconds: float
+    request: bytes
+    body: bytes = b""
+    coding: str = ""
+    decoded_length: int | None = None
+
+
 class PageRecord(_Tagged, frozen=True):
     """DocURLQ: an answer that was stored: a document with all links first seen in it, or a redirect with its target."""
 
@@ -293,7 +308,7 @@ class PageRecord(_Tagged, frozen=True):
     media_type: str = ""
     charset: str = ""
     redirect: str = ""
-    """The absolute target of a redirect; then there is no body."""
+    """The absolute target of a redirect; then the body is no document, and there only where it is kept."""
     body: bytes = b""
     internal: tuple[str, ...] = ()
     """Paths of this site first seen here; their depth is this page's plus one."""
@@ -349,6 +364,9 @@ class UnchangedRecord(_Tagged, frozen=True):
     """What is now known of the document's table of variable information; None: nothing new."""
     is_table_gone: bool = False
     """The document is not to be refreshed by its table again."""
+    address: str = ""
+    exchange: Exchange | None = None
+    """The answer, where checks are kept."""
 
 
 class SiteRecord(_Tagged, frozen=True):
@@ -396,6 +414,8 @@ class BadRecord(_Tagged, frozen=True):
     address: str = ""
     blank_address: bool = False
     """The address did not answer: resolve the host again before the next visit."""
+    exchange: Exchange | None = None
+    """The answer, where errors are kept and there was one."""
 
     @classmethod
     def of(

@@ -21,7 +21,19 @@ from parcahyd.storage.expressions import MOST, bound, filled, numbers, pairs, pl
 from parcahyd.storage.heads import head_of
 from parcahyd.storage.packing import PackedPage, PackedRegion, StoredBytes, UnpackingFailure, parts_of
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import documents, fetches, head_bases, learned, links, summaries, tvis, urls, volatile
+from parcahyd.storage.schema import (
+    documents,
+    exchanges,
+    fetches,
+    head_bases,
+    learned,
+    links,
+    own_bodies,
+    summaries,
+    tvis,
+    urls,
+    volatile,
+)
 from parcahyd.storage.writer import Writer
 
 __all__ = [
@@ -54,7 +66,7 @@ _DELETE = delete(documents).where(*same(documents, "id"))
 _DELETE_BESIDE = tuple(delete(table).where(*same(table, "document_id")) for table in (links, summaries))
 """Rows that are deleted with their document."""
 _DELETE_FETCH = (
-    *(delete(table).where(*same(table, "fetch_id")) for table in (volatile, tvis, learned)),
+    *(delete(table).where(*same(table, "fetch_id")) for table in (volatile, tvis, learned, own_bodies, exchanges)),
     delete(fetches).where(fetches.c.id == bindparam("fetch_id")),
 )
 """A fetch and the rows that are deleted with it."""

@@ -28,7 +28,7 @@ from parcahyd.storage.migrations import check_version
 from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.url_report import find_url
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import FAILED, GONE, STORED, errands, fetches, head_bases, seeds, sites, urls
+from parcahyd.storage.schema import FAILED, GONE, STORED, errands, exchanges, fetches, head_bases, seeds, sites, urls
 from parcahyd.storage.sites import PauseRows, SiteRows
 from parcahyd.storage.writer import Writer
 
@@ -184,6 +184,7 @@ class Edits:
             return
         self._documents.trim(places, 0)
         connection.execute(delete(urls).where(_HERE.in_(places)))
+        connection.execute(delete(exchanges).where(tuple_(exchanges.c.site_id, exchanges.c.key).in_(places)))
         fewer, pages = Counter(row.site_id for row in rows), Counter(row.site_id for row in rows if row.document_id is not None)
         for site, number in fewer.items():
             connection.execute(_LESS, {"site": site, "fewer_urls": number, "fewer_pages": pages[site]})
@@ -208,7 +209,7 @@ class Edits:
                 return
             if (key - self._key_of(path)) % 2**64 < (key - gap) % 2**64:
                 continue  # Its own place lies behind the gap.
-            for table in (urls, fetches):
+            for table in (urls, fetches, exchanges):
                 connection.execute(update(table).where(table.c.site_id == site, table.c.key == key).values(key=gap))
             gap = key
 

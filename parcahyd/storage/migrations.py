@@ -101,6 +101,20 @@ def to_version_5(connection: Connection) -> None:
     connection.exec_driver_sql(f"CREATE TABLE head_bases (id {kinds['id']} NOT NULL, site_id BIGINT NOT NULL, {content})")
     connection.exec_driver_sql("CREATE INDEX ix_head_bases_site_id ON head_bases (site_id)")
     connection.exec_driver_sql(f"CREATE TABLE requests (id {kinds['id']} NOT NULL, {content})")
+    words, number, some_bytes = "TEXT DEFAULT '' NOT NULL", "BIGINT", kinds["bytes"]
+    connection.exec_driver_sql(
+        f"CREATE TABLE own_bodies (fetch_id {kinds['id']} NOT NULL, body {some_bytes} NOT NULL, "
+        f"length BIGINT NOT NULL, coding {words}, PRIMARY KEY (fetch_id))"
+    )
+    connection.exec_driver_sql(
+        f"CREATE TABLE exchanges (id {kinds['id']} NOT NULL, site_id BIGINT NOT NULL, key BIGINT NOT NULL, "
+        f"at {kinds['moment']} NOT NULL, status INTEGER NOT NULL, address TEXT NOT NULL, fetch_id {number}, "
+        f"head {some_bytes} NOT NULL, head_base {number}, marks INTEGER DEFAULT 0 NOT NULL, protocol {words}, "
+        f"started_at {kinds['moment']}, seconds {kinds['moment']}, request_id {number}, body {some_bytes}, length {number}, "
+        f"body_coding {words}, coding {words}, coded_sha256 {some_bytes}, PRIMARY KEY (id))"
+    )
+    connection.exec_driver_sql("CREATE INDEX ix_exchanges_fetch_id ON exchanges (fetch_id)")
+    connection.exec_driver_sql("CREATE INDEX exchanges_of_url ON exchanges (site_id, key, id)")
 
 
 def _add(connection: Connection, table: str, column: str, description: str) -> None:

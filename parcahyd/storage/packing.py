@@ -112,6 +112,8 @@ class PackedPage(msgspec.Struct, frozen=True, gc=False):
     """The content coding of `packed`; empty: a zlib stream of ours."""
     coded_sha256: bytes = b""
     """Of the page as it was transferred; empty where it came without a coding, or with several."""
+    own_body: StoredBytes | None = None
+    """The body of a redirect, where it is kept."""
 
     @property
     def document(self) -> StoredBytes:
@@ -265,7 +267,7 @@ def pack(
     body = document_of(page) if document is None else document
     bare = msgspec.structs.replace(page, body=b"", links=b"", summary=b"", regions=())
     if page.redirect or page.reason:
-        return PackedPage(bare, 0, b"", 0, b"", b"")
+        return PackedPage(bare, 0, b"", 0, b"", b"", own_body=_own_body(page, compress) if page.redirect else None)
     mark = fingerprint(body)
     # Tables are small and many: at level 2 one takes 30 µs instead of 13 and is a fifth smaller.
     table = zlib_ng.compress(page.links, 1) if keep_links and page.links else b""
@@ -284,6 +286,14 @@ def pack(
         coded_sha256=sha256(page.body).digest() if is_coded else b"",
     )
     return _in_parts(packed, page, body, compress, is_eager) if page.regions else packed
+
+
+def _own_body(page: PageRecord, compress: Compress) -> StoredBytes | None:
+    if not page.body:
+        return None
+    if page.decoded_length is not None:
+        return StoredBytes(page.body, page.decoded_length, page.coding)
+    return StoredBytes(compress(page.body), len(page.body))
 
 
 def _in_parts(packed: PackedPage, page: PageRecord, body: bytes, compress: Compress, is_eager: bool) -> PackedPage:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import bindparam, func, insert, literal_column, null, update
 
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import Written
 from parcahyd.core.records import LinksRecord, TableFact, UnchangedRecord
 from parcahyd.core.states import Event, Reason, State
@@ -21,6 +22,7 @@ from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, SharedDocument, VersionRows
+from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
 from parcahyd.storage.heads import HeadRows, RequestRows
 from parcahyd.storage.overfull import OverfullPages
@@ -151,6 +153,7 @@ class PageRows:
         self._versions = VersionRows(writer)
         self._heads = HeadRows(writer)
         self._requests = RequestRows(writer)
+        self.exchanges = ExchangeRows(writer, state, self._heads, self._requests)
         self._learning = ChangeLearning(self._versions)
         self._histories = Histories(writer)
         self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
@@ -187,6 +190,7 @@ class PageRows:
         self._overfull.note(rows.left_out)
         self._documents.add_fetches(rows.fetches)
         self._add_parts(rows, documents)
+        self.exchanges.write()
         self._writer.many(
             _COUNT,
             [
@@ -295,6 +299,8 @@ class PageRows:
             fetch = self._new_fetch(rows, packed, fetch)
             sha256, length = packed.version if document is not None else (None, None)
             head, head_base = self._heads.pack(site, page.head)
+            coded_sha256 = _coded_sha256(packed, shared)
+            self.exchanges.body_of(fetch, packed, coded_sha256)
             rows.fetches.append(
                 {
                     "id": fetch,
@@ -309,7 +315,7 @@ class PageRows:
                     "sha256": sha256,
                     "length": length,
                     "coding": page.coding,
-                    "coded_sha256": _coded_sha256(packed, shared),
+                    "coded_sha256": coded_sha256,
                     "head": head,
                     "head_base": head_base,
                     "marks": page.marks,
@@ -319,6 +325,8 @@ class PageRows:
                     "request_id": self._requests.number(page.request),
                 }
             )
+        elif fetch is not None and self._state.work.KeepChecks and not page.marks & ExchangeMark.MERGED:
+            self.exchanges.same_again(packed, key, fetch)
         stored = {
             "site_id": site,
             "key": key,
@@ -480,6 +488,9 @@ class PageRows:
             if row is not None and row.document_id is not None:
                 meant[record.site, key] = record
                 if row.fetch_id is not None:
+                    if (answer := record.exchange) is not None:
+                        place = (record.site, key, record.checked_at, record.status, record.address)
+                        self.exchanges.check(*place, answer, row.fetch_id)
                     fetches.append(row.fetch_id)
                     if record.table is not None or record.is_table_gone:
                         tables[row.fetch_id] = record.table
@@ -501,6 +512,7 @@ class PageRows:
             }
             rows.append(confirmed | dict(zip(_RATE, rate, strict=True)))
         self._writer.many(_CONFIRM, rows)
+        self.exchanges.write()
         self._versions.set_tables(tables)
         if self._state.work.LearnRegions and fetches:
             self._learning.confirmed(fetches)

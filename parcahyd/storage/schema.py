@@ -10,6 +10,8 @@
 | `documents` | the bytes of a skeleton, once, however many URLs have it |
 | `fetches` | an answer that brought something new: a version of a URL |
 | `head_bases` | a head of a site, which other heads of it are compressed against |
+| `own_bodies` | the bytes that a fetch brought and no document holds: a redirect's, or another coded form of a document |
+| `exchanges` | an answer that brought no version: a check that found nothing new, or an error |
 | `requests` | the headers of requests, as far as they hold no secret |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
 | `tvis` | the table of variable information that a fetch is refreshed by |
@@ -64,12 +66,14 @@ __all__ = [
     "STORED",
     "documents",
     "errands",
+    "exchanges",
     "fetches",
     "head_bases",
     "learned",
     "links",
     "metadata",
     "overfull",
+    "own_bodies",
     "pauses",
     "requests",
     "runs",
@@ -320,6 +324,40 @@ head_bases = Table(
     _id(),
     Column("site_id", BigInteger, nullable=False, index=True),
     Column("content", LargeBinary, nullable=False),
+)
+
+own_bodies = Table(
+    "own_bodies",
+    metadata,
+    Column("fetch_id", _ID, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),  # as `coding` says
+    Column("length", BigInteger, nullable=False),  # without its coding
+    _words("coding"),  # as in `documents`
+)
+
+exchanges = Table(
+    "exchanges",
+    metadata,
+    _id(),
+    Column("site_id", BigInteger, nullable=False),
+    Column("key", BigInteger, nullable=False),
+    Column("at", Double, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("fetch_id", BigInteger, index=True),  # the version that a check found unchanged; null: an error
+    Column("head", LargeBinary, nullable=False),  # this and what follows: as in `fetches`
+    Column("head_base", BigInteger),
+    Column("marks", Integer, nullable=False, server_default=_ZERO),
+    _words("protocol"),
+    Column("started_at", Double),
+    Column("seconds", Double),
+    Column("request_id", BigInteger),
+    Column("body", LargeBinary),  # of an error: as `body_coding` says
+    Column("length", BigInteger),  # of the body without its coding
+    _words("body_coding"),  # as `coding` in `documents`
+    _words("coding"),  # content codings that the answer came with
+    Column("coded_sha256", LargeBinary),  # of a check that brought the stored document again: the bytes that were transferred
+    Index("exchanges_of_url", "site_id", "key", "id"),
 )
 
 requests = Table(

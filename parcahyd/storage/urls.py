@@ -21,6 +21,7 @@ from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.cross_links import OPEN_SCHEMES
 from parcahyd.rules.urls.orders import ByDepth
+from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ZERO, bound, inserting, numbers, pairs, plain, same, time_bound, updating, words
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
@@ -371,11 +372,14 @@ _BLANK_ADDRESS = update(sites).where(*same(sites, "id")).values(addresses=litera
 class BadUrlRows:
     """BadURLQ: URLs that gave no document, with state, reason and the time of the next try."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows) -> None:
+    def __init__(
+        self, writer: Writer, state: RunState, site_rows: SiteRows, url_rows: UrlRows, exchanges: ExchangeRows
+    ) -> None:
         self._writer = writer
         self._state = state
         self._sites = site_rows
         self._urls = url_rows
+        self._exchanges = exchanges
 
     def write(self, records: Sequence[BadRecord]) -> None:
         """Stores the outcomes. Of two for one URL the later counts. Addresses that did not answer are blanked."""
@@ -386,6 +390,9 @@ class BadUrlRows:
         for record in latest:
             key, row = lookup.place(record.site, record.key, record.path)
             lookup.taken[record.site, key] = record.path
+            if record.exchange is not None:
+                place = (record.site, key, record.at, record.status, record.address)
+                self._exchanges.error(*place, record.exchange)
             changed: dict[str, Any] = {
                 "site_id": record.site,
                 "key": key,
@@ -406,6 +413,7 @@ class BadUrlRows:
                 old.append(changed)
         self._writer.many(_INSERT_BAD, new)
         self._writer.many(_UPDATE_BAD, old)
+        self._exchanges.write()
         damaged = [row for row in old if row["reason"] == Reason.CONTENT_CODING.word]
         self._writer.many(_DROP_VALIDATORS, [{name: row[name] for name in _PLACE} for row in damaged])
         self._sites.count_new(Counter(row["site_id"] for row in new), (), 0.0)

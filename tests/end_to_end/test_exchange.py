@@ -173,3 +173,97 @@ def test_secrets_of_requests_are_not_on_record(server: SiteServer, crawl: CrawlF
     assert server.requests()[-1].headers["x-key"] == "hidden-2"
     assert len(_rows(running, "SELECT id FROM requests")) == 1
     assert b"hidden" not in (running.folder / "crawl.db").read_bytes()
+
+
+_EXCHANGES = """
+    SELECT urls.path, exchanges.*, head_bases.content AS base
+    FROM exchanges JOIN urls ON urls.site_id = exchanges.site_id AND urls.key = exchanges.key
+    LEFT JOIN head_bases ON head_bases.id = exchanges.head_base ORDER BY exchanges.id
+"""
+_MISSING = b"HTTP/1.1 404 Nowhere\r\nContent-Encoding: gzip\r\nContent-Length: LENGTH\r\n\r\n"
+_MOVED = b"HTTP/1.1 301 There\r\nLocation: /tagged\r\nContent-Length: LENGTH\r\n\r\n"
+
+
+def _odd_site() -> tuple[Site, bytes, bytes]:
+    """A site with errors, a redirect with a body, validators, and twins in other coded bytes; and these two."""
+    body = _long("Twins")
+    first, second = gzip.compress(body, 9, mtime=1), gzip.compress(body, 1, mtime=2)
+    pages: dict[str, Page] = {
+        "/tagged": Answer(_long("Tagged"), etag='"1"'),
+        "/plain": Answer(_long("Plain")),
+        "/a": _coded("gzip", first),
+        "/b": _coded("gzip", second),
+        "/missing": Answer(raw=_message(_MISSING, gzip.compress(b"<p>nothing", mtime=3))),
+        "/moved": Answer(raw=_message(_MOVED, b"<p>it moved")),
+        "/large": Answer(b"x" * 3_000_000, status=410),
+    }
+    return Site({"/": html("Front", list(pages)), **pages}), first, second
+
+
+def test_everything_that_was_exchanged_is_kept_for_an_archive(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    site, first, second = _odd_site()
+    server.put("", site)
+    running = crawl({"Work.HostConnections": 1, "Work.MaxSize": 1, "Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    for _ in range(2):
+        finished = running.command("run", "--conf", str(running.conf), "--archive", listener.url())
+        assert finished.code == 0, finished.err
+    answers: dict[str, list[Any]] = {}
+    for row in _rows(running, _EXCHANGES):
+        answers.setdefault(row.path, []).append(row)
+    [tagged] = answers["/tagged"]
+    assert (tagged.status, tagged.marks, tagged.body) == (304, ExchangeMark.CONDITIONAL, None)
+    assert head_of(tagged, tagged.base).startswith(b"HTTP/1.1 304 ")
+    assert [(row.status, row.coded_sha256) for path in ("/plain", "/a", "/b", "/moved") for row in answers[path]] == [
+        (200, None),
+        (200, sha256(first).digest()),
+        (200, sha256(second).digest()),
+        (301, None),
+    ]
+    assert all(row.fetch_id is not None for path in ("/tagged", "/plain", "/a", "/b", "/moved") for row in answers[path])
+    missing, *_ = answers["/missing"]
+    coded = gzip.compress(b"<p>nothing", mtime=3)
+    assert head_of(missing, missing.base) + missing.body == _message(_MISSING, coded)
+    assert (missing.status, missing.fetch_id, missing.body_coding, missing.length) == (404, None, "gzip", 10)
+    large, *_ = answers["/large"]
+    assert (large.marks, large.length, len(zlib.decompress(large.body))) == (ExchangeMark.BODY_CUT, 1 << 20, 1 << 20)
+    bodies = {
+        row.path: (row.body, row.coding)
+        for row in _rows(
+            running,
+            "SELECT urls.path, own_bodies.* FROM own_bodies JOIN fetches ON fetches.id = own_bodies.fetch_id "
+            "JOIN urls ON urls.fetch_id = fetches.id",
+        )
+    }
+    assert bodies.keys() == {"/b", "/moved"}
+    assert bodies["/b"] == (second, "gzip")
+    assert zlib.decompress(bodies["/moved"][0]) == b"<p>it moved"
+    running.verify()
+    assert running.command("forget", "--conf", str(running.conf), "--site", "127.0.0.1").code == 0
+    assert [_rows(running, f"SELECT * FROM {table}") for table in ("exchanges", "own_bodies", "head_bases")] == [[], [], []]  # noqa: S608
+
+
+def test_a_search_crawl_keeps_versions_only(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    server.put("", _odd_site()[0])
+    running = crawl({"Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    for _ in range(2):
+        running.run(listener.url())
+    assert [_rows(running, f"SELECT * FROM {table}") for table in ("exchanges", "own_bodies")] == [[], []]  # noqa: S608
+
+
+def test_the_newest_errors_and_checks_of_a_url_are_kept(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    texts = iter(range(1000))
+    site = Site({"/": html("Front", ["/broken", "/tagged"]), "/tagged": Answer(_long("Tagged"), etag='"1"')})
+    site.pages["/broken"] = lambda _: Answer(b"%d" % next(texts), status=500)
+    server.put("", site)
+    running = crawl({"Work.KeepErrors": 2, "Work.KeepChecks": 1, "Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    for _ in range(4):
+        running.run(listener.url(), sets={"Work.RetryDelay": 0, "Work.MaxTries": 100})
+    asked = next(texts)
+    assert asked > 2
+    rows = _rows(running, _EXCHANGES)
+    assert [zlib.decompress(row.body) for row in rows if row.path == "/broken"] == [b"%d" % (asked - 2), b"%d" % (asked - 1)]
+    assert len([row for row in rows if row.path == "/tagged"]) == 1
+    running.verify()

@@ -10,14 +10,21 @@ from http import HTTPStatus
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.ports import DownloadResult
-from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING
+from parcahyd.core.records import Exchange
+from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, coding_to_keep
 
-__all__ = ["MOST_HEAD", "head_and_marks", "request_lines"]
+__all__ = ["MOST_BODY", "MOST_HEAD", "exchange_of", "head_and_marks", "kept_body", "request_lines"]
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 MOST_HEAD = 16 * 1024
 """Bytes of a head that are kept. Servers send some hundreds; a page's author may send as much as libcurl takes."""
+
+
+MOST_BODY = 1024 * 1024
+"""Bytes of a body that are kept of an error or a redirect."""
+_MOST_DECODED = 16 * MOST_BODY
+"""What such a body may unpack to when it is kept coded."""
 
 
 def head_and_marks(result: DownloadResult) -> tuple[bytes, int]:
@@ -35,6 +42,23 @@ def _made_up(result: DownloadResult) -> bytes:
     lines = [f"HTTP/{result.protocol or '1.1'} {result.status} {_PHRASES.get(result.status, '')}".rstrip()]
     lines += [f"{name}: {value}" for name, value in result.headers]
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+
+def kept_body(result: DownloadResult) -> tuple[bytes, str, int | None, int]:
+    """The body of an answer that is no document, as it is kept: bytes, codings, decoded length if it is coded, and marks."""
+    codings = ",".join(result.codings)
+    if coding_to_keep(result) and len(result.transferred) <= MOST_BODY and len(result.body) <= _MOST_DECODED:
+        return result.transferred, codings, len(result.body), 0
+    if len(result.body) > MOST_BODY:
+        return result.body[:MOST_BODY], codings, None, ExchangeMark.BODY_CUT
+    return result.body, codings, None, 0
+
+
+def exchange_of(result: DownloadResult, request: bytes) -> Exchange:
+    """An answer that brought no version of a page, for the record."""
+    head, marks = head_and_marks(result)
+    body, codings, length, cut = kept_body(result)
+    return Exchange(head, marks | cut, result.protocol, result.started_at, result.elapsed, request, body, codings, length)
 
 
 def request_lines(headers: Sequence[tuple[str, str]]) -> bytes:

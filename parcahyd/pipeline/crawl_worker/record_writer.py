@@ -13,6 +13,7 @@ from parcahyd.core.records import (
     Assignment,
     BadRecord,
     DueUrl,
+    Exchange,
     ExternRecord,
     LinksRecord,
     PageRecord,
@@ -25,7 +26,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
-from parcahyd.pipeline.crawl_worker.exchange_facts import head_and_marks
+from parcahyd.pipeline.crawl_worker.exchange_facts import exchange_of, head_and_marks, kept_body
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -57,6 +58,7 @@ class RecordWriter:
         self._site = assignment.lease.site
         self._address = assignment.address
         self._request = request
+        self._keeps_checks, self._keeps_errors = work.KeepChecks > 0, work.KeepErrors > 0
         self._schedule = Schedule(work)
         # Links that cannot add a site to the crawl need not be sent before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
@@ -146,6 +148,7 @@ class RecordWriter:
     ) -> None:
         """A redirect with its target, and the target as a refused link where a rule refuses it."""
         head, marks = head_and_marks(result)
+        body, codings, decoded_length, cut = kept_body(result) if self._keeps_errors else (b"", "", None, 0)
         self._emit(
             PageRecord(
                 visit=self._visit,
@@ -160,8 +163,11 @@ class RecordWriter:
                 address=self._address,
                 head=head,
                 redirect=target,
+                body=body,
                 refused=refused,
-                marks=marks,
+                coding=codings,
+                decoded_length=decoded_length,
+                marks=marks | cut,
                 protocol=result.protocol,
                 started_at=result.started_at,
                 seconds=result.elapsed,
@@ -206,6 +212,8 @@ class RecordWriter:
                 modified=validator(result.header("last-modified")) or item.modified,
                 table=table,
                 is_table_gone=is_table_gone,
+                address=self._address,
+                exchange=exchange_of(result, self._request) if self._keeps_checks else None,
             )
         )
 
@@ -217,19 +225,20 @@ class RecordWriter:
     def failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:
         """A request that gave no document: gone, refused, or to be tried again while there are tries left."""
         detail = result.detail or (f"HTTP {result.status}" if result.status else "")
+        answer = exchange_of(result, self._request) if self._keeps_errors and result.status >= 400 else None
         if failed.final:
             due_at = NEVER if failed.event is Event.REFUSAL else self._schedule.gone(now)
-            self._bad(item, failed.event, failed.reason, now, due_at, detail=detail, status=result.status)
+            self._bad(item, failed.event, failed.reason, now, due_at, detail=detail, status=result.status, answer=answer)
             return
         tries = item.tries + 1
         if self._schedule.is_last_try(tries):
             due_at = self._schedule.gone(now)
             detail = f"{failed.reason.word}: {detail}"
-            self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status)
+            self._bad(item, Event.LAST_FAILURE, Reason.OUT_OF_TRIES, now, due_at, tries, detail, result.status, answer=answer)
         else:
             due_at = self._schedule.retry(now, failed.reason, tries, item.key)
             blank = failed.blank_address
-            self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank)
+            self._bad(item, Event.FAILURE, failed.reason, now, due_at, tries, detail, result.status, blank, answer)
 
     def no_robots(
         self, item: DueUrl, reason: Reason, cause: Reason | None, detail: str, blank_address: bool, now: float
@@ -272,6 +281,7 @@ class RecordWriter:
         detail: str = "",
         status: int = 0,
         blank_address: bool = False,
+        answer: Exchange | None = None,
     ) -> None:
         self.address_blanked = self.address_blanked or blank_address
         self._emit(
@@ -288,5 +298,6 @@ class RecordWriter:
                 detail=detail,
                 address=self._address if event is not Event.REFUSAL else "",
                 blank_address=blank_address,
+                exchange=answer,
             )
         )

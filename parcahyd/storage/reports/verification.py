@@ -25,10 +25,12 @@ from parcahyd.storage.reports.url_report import stored_bytes, whole
 from parcahyd.storage.schema import (
     documents,
     errands,
+    exchanges,
     fetches,
     head_bases,
     learned,
     links,
+    own_bodies,
     seeds,
     sites,
     summaries,
@@ -52,6 +54,8 @@ def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
         ("links", lambda: _check_beside(reader, links, "links")),
         ("summaries", lambda: _check_beside(reader, summaries, "summary")),
         ("fetches", lambda: _check_fetches(reader)),
+        ("own_bodies", lambda: _check_own_bodies(reader)),
+        ("exchanges", lambda: _check_exchanges(reader)),
         ("volatile", lambda: _check_volatile(reader)),
         ("urls", lambda: _check_urls(reader)),
         ("sites", lambda: _check_sites(reader, running=running)),
@@ -140,6 +144,47 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
                 yield Finding(kind="dangling", subject=name, sentence=f"Its document {row.document_id} does not exist.")
             elif sentence := _damage_of_whole(reader, row):
                 yield Finding(kind="fetch-damaged", subject=name, sentence=sentence)
+
+
+def _check_own_bodies(reader: Reader) -> Iterator[Finding]:
+    """The bytes of a fetch that no document holds can be unpacked."""
+    known = select(fetches.c.id).where(fetches.c.id == own_bodies.c.fetch_id).exists().label("known")
+    for page in reader.pages(own_bodies, select(own_bodies, known), 10):
+        for row in page:
+            name = f"body of fetch {row.fetch_id}"
+            if not row.known:
+                yield Finding(kind="dangling", subject=name, sentence="The fetch does not exist.")
+            if damage := _damage_of_body(row.body, row.length, row.coding):
+                yield Finding(kind="body-damaged", subject=name, sentence=damage)
+
+
+def _check_exchanges(reader: Reader) -> Iterator[Finding]:
+    """Every kept answer belongs to a URL, a check also to a version, and what is kept of it can be unpacked."""
+    statement = (
+        select(exchanges, urls.c.path, fetches.c.id.label("found"), head_bases.c.content.label("base"))
+        .join(urls, (urls.c.site_id == exchanges.c.site_id) & (urls.c.key == exchanges.c.key), isouter=True)
+        .join(fetches, fetches.c.id == exchanges.c.fetch_id, isouter=True)
+        .join(head_bases, head_bases.c.id == exchanges.c.head_base, isouter=True)
+    )
+    for page in reader.pages(exchanges, statement, 10):
+        for row in page:
+            name = f"exchange {row.id}"
+            if row.path is None:
+                yield Finding(kind="dangling", subject=name, sentence="Its URL does not exist.")
+            if row.fetch_id is not None and row.found is None:
+                yield Finding(kind="dangling", subject=name, sentence=f"Its fetch {row.fetch_id} does not exist.")
+            if damage := _damage_of_head(row):
+                yield Finding(kind="head-damaged", subject=name, sentence=damage)
+            if row.body is not None and (damage := _damage_of_body(row.body, row.length, row.body_coding)):
+                yield Finding(kind="body-damaged", subject=name, sentence=damage)
+
+
+def _damage_of_body(body: bytes, length: int, coding: str) -> str:
+    try:
+        unpack(body, length, coding)
+    except UnpackingFailure as damage:
+        return f"{damage}."
+    return ""
 
 
 def _damage_of_head(row: Any) -> str:

@@ -116,7 +116,9 @@ class Fragments:
         allows: Callable[[str], bool],
         is_busy: Callable[[], bool],
         room: Room,
+        is_off: bool = False,
     ) -> None:
+        """`is_off`: no table is requested, and none used."""
         self._origin = origin
         self._offers = offers
         self._max_bytes = max_bytes
@@ -126,6 +128,7 @@ class Fragments:
         self._waiting: dict[int, ReadDocument] = {}
         self._expected: dict[int, _Expected] = {}
         self._is_closed = False
+        self._is_off = is_off
 
     # --- what to request -----------------------------------------------------------------------------------------------
 
@@ -167,7 +170,7 @@ class Fragments:
 
     def _table_path(self, item: DueUrl) -> str | None:
         """The path of a document's table, if one is declared and robots.txt allows it."""
-        path = self._offers.tvi_of(item.path)
+        path = None if self._is_off else self._offers.tvi_of(item.path)
         return path if path is not None and self._allows(path) else None
 
     def close(self, dropped: Iterable[PlannedRequest]) -> list[ReadDocument]:

@@ -148,7 +148,8 @@ class AugmentedSite:
         if robots.answer is not None:
             self._tables.worth.answered(*robots.answer)
         self._early = EarlyLinks(lease.origin, work, self._tables, self._allows, judge, known, room, waiting, writer)
-        self._fragments = Fragments(lease.origin, self._offers, work.MaxBytes, self._allows, is_busy, room)
+        is_off = work.MergeMode == "never"
+        self._fragments = Fragments(lease.origin, self._offers, work.MaxBytes, self._allows, is_busy, room, is_off)
         self.early_keys: Set[int] = self._early.keys
         """Keys of paths that were judged and put into LocalQ when a table named them."""
 

@@ -316,3 +316,11 @@ def test_after_three_stored_tables_are_gone_the_documents_are_asked_for_and_the_
     assert asked == ["/0.TVI", "/1.TVI", "/2.TVI", "/3.TVI"]  # The last one stood in line already.
     gone = {record.path: record.is_table_gone for record in one.of(UnchangedRecord)}
     assert gone == {f"/{number}.html": number < 4 for number in range(6)}
+
+
+def test_without_merging_every_version_is_requested_whole() -> None:
+    body = document("12.00")
+    one = refreshed(body, tvi(table(body)), MergeMode="never")
+    assert one.paths() == ["/robots.txt", "/page.html"]
+    (record,) = one.of(PageRecord)
+    assert (record.body, record.regions, record.table) == (body, (), None)
