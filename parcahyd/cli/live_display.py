@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, size, span
+from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, saved_sentence, size, span
 from parcahyd.core.progress import Progress, RunSummary, SiteProgress, WorkerProgress
 
 __all__ = [
@@ -225,6 +225,8 @@ def summary_lines(summary: RunSummary, now: float) -> list[str]:
     lines = [first]
     if any(summary.reasons.values()):
         lines.append(f"Reasons: {counts(summary.reasons)}.")
+    if summary.saved:
+        lines.append(f"{saved_sentence(summary.saved)}.")
     if any(summary.waiting.values()):
         line = f"Still waiting: {counts(summary.waiting)}"
         lines.append(line + (f"; next due {due(summary.next_due, now)}." if summary.next_due is not None else "."))

@@ -114,9 +114,9 @@ class SummaryKeeper:
         self._observer.finished(summary)
 
     def without_a_document(self) -> RunSummary | None:
-        """The summary if the run came to its end and brought no document; a redirect has no bytes."""
+        """The summary if the run came to its end and brought no document; a redirect is none."""
         summary = self.summary
-        if summary is None or summary.outcome != "done" or summary.received or summary.unchanged:
+        if summary is None or summary.outcome != "done" or summary.documents or summary.unchanged:
             return None
         return summary
 

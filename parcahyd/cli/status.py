@@ -11,7 +11,18 @@ import click
 import msgspec
 
 from parcahyd.cli.options import crawl_options, open_reports, read_configuration
-from parcahyd.cli.wording import counts, due, left_out_sentence, outcome_words, plain, plural, size, span, utc_time
+from parcahyd.cli.wording import (
+    counts,
+    due,
+    left_out_sentence,
+    outcome_words,
+    plain,
+    plural,
+    saved_sentence,
+    size,
+    span,
+    utc_time,
+)
 from parcahyd.config.database_url import shown_database_url
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SimilarReport, SiteReport, StatusReport
 
@@ -126,7 +137,12 @@ def _run(run: RunReport, now: float) -> str:
     seconds = max(run.ended_at - run.started_at, 0.001)
     answers = sum(run.counts.get(kind, 0) for kind in ("stored", "unchanged", "gone"))
     words = outcome_words(run.outcome or "")
-    return f"{started}, {words} after {span(seconds)}, {answers / seconds:,.1f} pages per second"
+    line = f"{started}, {words} after {span(seconds)}, {answers / seconds:,.1f} pages per second"
+    if "received" not in run.counts:
+        return line
+    saved = {what.removeprefix("saved_by_"): number for what, number in run.counts.items() if what.startswith("saved_by_")}
+    saved_words = saved_sentence(saved) if any(saved.values()) else ""
+    return f"{line}\nreceived   {size(run.counts['received'])} on the wire in that run. {saved_words}".rstrip()
 
 
 def _top_sites(sites: tuple[SiteReport, ...]) -> Iterator[str]:

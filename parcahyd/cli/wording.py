@@ -17,6 +17,7 @@ __all__ = [
     "outcome_words",
     "plain",
     "plural",
+    "saved_sentence",
     "size",
     "span",
     "utc_time",
@@ -44,6 +45,14 @@ def size(number: int) -> str:
     while amount >= 999.95 and unit != _SIZES[-1]:
         amount, unit = amount / 1000, next(units)
     return f"{amount:.1f} {unit}"
+
+
+_SAVED_BY = {"coding": "content codings", "conditional": "conditional requests", "tables": "tables"}
+
+
+def saved_sentence(saved: Mapping[str, int]) -> str:
+    """What did not have to be sent, by what saved it."""
+    return "Saved: " + ", ".join(f"{size(saved[what])} by {words}" for what, words in _SAVED_BY.items() if saved.get(what))
 
 
 def span(seconds: float) -> str:

@@ -201,6 +201,8 @@ class Committed(_Message, frozen=True):
     """The latest `VisitOver.rests_until` of the released visits."""
     unstored: int = 0
     """Records that wait for a database that takes nothing; 0 where it takes them."""
+    saved: dict[str, int] = {}
+    """As in Written, of the whole run."""
 
 
 class Notice(_Message, frozen=True):
@@ -345,7 +347,9 @@ class Written(msgspec.Struct):
     not_kept: dict[str, int] = {}
     """Pages of which nothing is kept because they ask for that, by the word of the reason: noindex or noarchive."""
     received: int = 0
-    """Bytes of documents, decoded."""
+    """Bytes on the wire."""
+    saved: dict[str, int] = {}
+    """Bytes that were not sent, by what saved them: `coding`, `conditional` (requests), `tables`."""
     found: int = 0
     """URLs that were not known before."""
     has_new_work: bool = False

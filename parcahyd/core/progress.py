@@ -38,7 +38,7 @@ class WorkerProgress(msgspec.Struct, frozen=True):
     requests: int
     """Requests answered since it started."""
     received: int
-    """Bytes of bodies since it started, decoded."""
+    """Bytes on the wire since it started."""
     sites: tuple[SiteProgress, ...] = ()
     """Its busiest visits, at most ten."""
 
@@ -55,7 +55,7 @@ class Progress(msgspec.Struct, frozen=True):
     refused: int
     gone: int
     received: int
-    """Bytes of documents committed, decoded."""
+    """Bytes on the wire, heads included, of what is committed."""
     reasons: dict[str, int]
     """How often each Reason's word was the outcome."""
     pages_per_second: float
@@ -93,6 +93,7 @@ class RunSummary(msgspec.Struct, frozen=True):
     refused: int
     gone: int
     received: int
+    """Bytes on the wire, heads included."""
     reasons: dict[str, int]
     waiting: dict[str, int]
     """What is left to do, by kind: `known` URLs, `failed` ones with a try to come, links `left out` for want of room."""
@@ -102,6 +103,10 @@ class RunSummary(msgspec.Struct, frozen=True):
     """Sentences for people: plugins that broke their contract, workers that were replaced, a database that was slow."""
     held_back: int = 0
     """URLs that are refused until MaxPagesPerSite is raised."""
+    documents: int = 0
+    """Those of `stored` and `unchanged` that are no redirects."""
+    saved: dict[str, int] = {}
+    """Bytes that were not sent, by what saved them: `coding`, `conditional` requests, `tables` of variable information."""
 
 
 class Observer(Protocol):

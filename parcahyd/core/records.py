@@ -347,6 +347,10 @@ class PageRecord(_Tagged, frozen=True):
     """From the request to the last byte of its answer."""
     request: bytes = b""
     """The header lines of the request that hold no secret; without Host and validators, which other columns tell."""
+    received: int = 0
+    """Bytes on the wire, of all answers of the visit since the page before."""
+    saved: int = 0
+    """By how many bytes content codings made them fewer."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):
@@ -364,6 +368,8 @@ class UnchangedRecord(_Tagged, frozen=True):
     """What is now known of the document's table of variable information; None: nothing new."""
     is_table_gone: bool = False
     """The document is not to be refreshed by its table again."""
+    is_by_table: bool = False
+    """The document's table confirmed it, not the document's own server answer."""
     address: str = ""
     exchange: Exchange | None = None
     """The answer, where checks are kept."""
@@ -487,3 +493,6 @@ class VisitOver(_Tagged, frozen=True):
     """What the trap guards learned, for the site's next visit."""
     rests_until: float = 0.0
     """Until when the host keeps the delay and the rate that always hold there; pauses of other kinds do not count."""
+    received: int = 0
+    saved: int = 0
+    """As in PageRecord, of the answers since the last page."""

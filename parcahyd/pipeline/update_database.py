@@ -80,6 +80,9 @@ class CommittedCounts:
         self.redirects = 0
         self.by_state: Counter[State] = Counter()
         self.received = 0
+        """Bytes on the wire."""
+        self.saved: Counter[str] = Counter()
+        """Bytes that were not sent, by what saved them."""
         self.reasons: Counter[str] = Counter()
 
     def add(self, record: BufferRecord) -> None:
@@ -95,6 +98,13 @@ class CommittedCounts:
         self.redirects += written.redirects
         self.reasons.update(written.not_kept)
         self.received += written.received
+        self.saved.update(written.saved)
+
+    def add_visit(self, over: VisitOver) -> None:
+        """Count what came with the end of a visit."""
+        self.received += over.received
+        if over.saved:
+            self.saved["coding"] += over.saved
 
 
 class UpdateDatabase(Generic[Item]):
@@ -267,6 +277,8 @@ class UpdateDatabase(Generic[Item]):
             return
         self._waits = 0
         self._grant(credit)
+        for record in over:
+            self.committed_counts.add_visit(record)
         rests_until = max((record.rests_until for record in over), default=0.0)
         self._released([record.visit for record in over] + abandoned, True, rests_until)
         self.run()

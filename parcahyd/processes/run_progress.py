@@ -106,6 +106,8 @@ class RunProgress:
                 next_due=finished.next_due,
                 notes=tuple(self._notes),
                 held_back=finished.held_back,
+                documents=committed.pages,
+                saved=committed.saved,
             )
         )
 

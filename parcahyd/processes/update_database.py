@@ -149,6 +149,7 @@ class UpdateDatabaseProcess:
                 pages=tally.stored + tally.unchanged - tally.redirects,
                 rests_until=self._rests_until,
                 unstored=buffer.records if self._boxes.update_database.is_held_up else 0,
+                saved=dict(tally.saved),
             )
         )
         self._released = []
@@ -326,6 +327,8 @@ class UpdateDatabaseProcess:
             "requests": message.requests,
             "stored": tally.stored,
             "unchanged": tally.unchanged,
+            "received": tally.received,
+            **{f"saved_by_{what}": size for what, size in tally.saved.items()},
             **{state.word: count for state, count in tally.by_state.items()},
         }
 

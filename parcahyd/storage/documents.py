@@ -227,6 +227,7 @@ _LEARNED = (
     .join(fetches, fetches.c.id == learned.c.fetch_id)
     .where(learned.c.fetch_id.in_(numbers("ids")))
 )
+_LENGTHS = select(fetches.c.id, fetches.c.length).where(fetches.c.id.in_(numbers("ids")), fetches.c.length.is_not(None))
 _DOCUMENT = select(documents.c.body, documents.c.length, documents.c.coding).where(*same(documents, "id"))
 _REGIONS = (
     select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
@@ -266,6 +267,10 @@ class VersionRows:
             return {}
         rows = self._writer.rows(_VERSIONS, ids=self._writer.lists.bind(list(fetch_ids)))
         return {row[0]: PriorVersion._make(row) for row in rows}
+
+    def lengths(self, fetch_ids: Collection[int]) -> list[tuple[int, int]]:
+        """The fetches that have a document, with its length."""
+        return self._writer.rows(_LENGTHS, ids=self._writer.lists.bind(list(fetch_ids))) if fetch_ids else []
 
     def learned(self, fetch_ids: Collection[int]) -> list[tuple[int, int, int, bytes, bytes]]:
         """For the fetches with a row in `learned`: fetch, document, length of the whole, skeleton and content."""

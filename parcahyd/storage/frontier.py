@@ -110,6 +110,7 @@ _GIVE_BACK = (
             **_GIVEN_BACK,
             **{name: bindparam(name) for name in _LEARNED},
             "requests": sites.c.requests + bindparam("more"),
+            "bytes": sites.c.bytes + bindparam("more_bytes"),
         }
     )
 )
@@ -337,6 +338,7 @@ class Leases:
                     "failures": over.failures,
                     "reason": over.reason or None,
                     "more": over.requests,
+                    "more_bytes": over.received,
                     "at": over.at,
                 }
             )

@@ -7,7 +7,7 @@ so often a page has no row yet. It is then inserted as stored, without having be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -207,9 +207,21 @@ class PageRows:
         written.redirects += sum([packed.page.redirect != "" for packed in pages])
         for word, count in not_kept.items():
             written.not_kept[word] = written.not_kept.get(word, 0) + count
-        written.received += sum(packed.version[1] for packed in pages)
+        self._count_bytes(pages, written)
         written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
         self._writer.many(_LINKED_FROM, self._not_followed(pages))
+
+    def _count_bytes(self, pages: Sequence[PackedPage], written: Written) -> None:
+        """What came on the wire, and what did not: codings made it fewer, or a table brought the parts that changed."""
+        written.received += sum([packed.page.received for packed in pages])
+        _add_saved(written, "coding", sum([packed.page.saved for packed in pages]))
+        merged = [packed.version[1] for packed in pages if packed.page.marks & ExchangeMark.MERGED]
+        _add_saved(written, "tables", sum(merged))
+
+    def _count_confirmed(self, fetches: Sequence[int], by_table: Set[int], written: Written) -> None:
+        """The documents that were not sent, since a server or a table confirmed them."""
+        for fetch, length in self._versions.lengths(fetches):
+            _add_saved(written, "tables" if fetch in by_table else "conditional", length)
 
     def _not_followed(self, pages: Sequence[PackedPage]) -> list[dict[str, Any]]:
         """The links of pages to their own sites that ask not to be followed, each with the page that it is on."""
@@ -356,7 +368,7 @@ class PageRows:
         counts = rows.sites.setdefault(site, [0, 0, 0])
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
-        counts[2] += packed.version[1]
+        counts[2] += page.received
 
     def _is_same(self, rows: _Rows, fetch: int, packed: PackedPage, redirect: str | None) -> bool:
         """Whether a page has not changed since its version before. Its regions and its table may be new, and are noted."""
@@ -483,6 +495,7 @@ class PageRows:
         meant: dict[tuple[int, int], UnchangedRecord] = {}
         fetches: list[int] = []
         tables: dict[int, TableFact | None] = {}
+        by_table: set[int] = set()
         for record in records:
             key, row = lookup.place(record.site, record.key, record.path)
             if row is not None and row.document_id is not None:
@@ -492,6 +505,8 @@ class PageRows:
                         place = (record.site, key, record.checked_at, record.status, record.address)
                         self.exchanges.check(*place, answer, row.fetch_id)
                     fetches.append(row.fetch_id)
+                    if record.is_by_table:
+                        by_table.add(row.fetch_id)
                     if record.table is not None or record.is_table_gone:
                         tables[row.fetch_id] = record.table
         histories = self._histories.of(meant)
@@ -517,7 +532,13 @@ class PageRows:
         if self._state.work.LearnRegions and fetches:
             self._learning.confirmed(fetches)
         self._lastmods.settle()
+        self._count_confirmed(fetches, by_table, written)
         written.unchanged += len(rows)
+
+
+def _add_saved(written: Written, what: str, size: int) -> None:
+    if size > 0:
+        written.saved[what] = written.saved.get(what, 0) + size
 
 
 def _coded_sha256(packed: PackedPage, shared: SharedDocument | None) -> bytes | None:

@@ -186,7 +186,7 @@ sites = Table(
     _count("urls_from_others"),  # of these, the ones that a page of another site brought
     _count("urls_for_others"),  # URLs of other sites that its pages brought
     _count("pages"),  # URLs that have a document
-    _count("bytes"),  # of documents received from it, in all
+    _count("bytes"),  # that came from it on the wire; before version 5, those of its documents
     _count("requests"),
     Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
     _count("rested_in"),  # the last run (`crawl_run`) that found nothing more to visit again

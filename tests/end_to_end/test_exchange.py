@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from hashlib import sha256
 from typing import Any
@@ -14,7 +15,7 @@ from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.storage.heads import head_of
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.site_server import SiteServer
-from tests.support.sites import Answer, Page, Site, html
+from tests.support.sites import Answer, Page, Request, Site, html, redirect
 
 
 def _long(title: str, links: tuple[str, ...] = ()) -> bytes:
@@ -267,3 +268,40 @@ def test_the_newest_errors_and_checks_of_a_url_are_kept(server: SiteServer, craw
     assert [zlib.decompress(row.body) for row in rows if row.path == "/broken"] == [b"%d" % (asked - 2), b"%d" % (asked - 1)]
     assert len([row for row in rows if row.path == "/tagged"]) == 1
     running.verify()
+
+
+def test_received_is_what_came_on_the_wire_and_what_was_saved_is_told(server: SiteServer, crawl: CrawlFactory) -> None:
+    listener = server.listen()
+    bodies = {f"/{number}": _long(f"Page {number}") for number in range(20)}
+    pages: dict[str, Page] = {
+        path: Answer(body, coding="gzip", etag=f'"{path}"') if path < "/5" else Answer(body) for path, body in bodies.items()
+    }
+    site = Site({"/": html("Front", ["/missing", "/moved", *bodies]), "/moved": redirect("/1"), **pages})
+    server.put("", site)
+    running = crawl({"Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+
+    def sent() -> int:
+        """Bytes of all answers since this was called before."""
+        log = list(server.log)
+        server.log.clear()
+        answers = [site.answer(Request(entry.method, entry.target, entry.host, entry.headers)) for entry in log]
+        return sum(len(b"".join(answer.pieces())) for answer in answers)
+
+    coded = [len(body) - len(gzip.compress(body, mtime=0)) for path, body in bodies.items() if path < "/5"]
+    first = json.loads(running.run(listener.url()).out.splitlines()[-1])
+    on_wire = sent()
+    assert first["received"] == on_wire
+    assert first["saved"] == {"coding": sum(coded)}
+    status = running.status()
+    assert status["last_run"]["counts"]["received"] == on_wire
+    assert status["last_run"]["counts"]["saved_by_coding"] == sum(coded)
+    assert [one["received"] for one in status["top_sites"]] == [on_wire]
+
+    second = json.loads(running.run(listener.url()).out.splitlines()[-1])
+    again = sent()
+    assert second["received"] == again < on_wire
+    assert second["saved"] == {"conditional": sum(len(body) for path, body in bodies.items() if path < "/5")}
+    assert [one["received"] for one in running.status()["top_sites"]] == [on_wire + again]
+    shown = running.command("status", "--conf", str(running.conf)).text
+    assert "on the wire in that run. Saved: " in shown
+    assert "by conditional requests" in shown

@@ -148,6 +148,7 @@ class Desk:
             head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n",
             media_type="text/html",
             body=body,
+            received=len(body),
         )
         return pack(msgspec.structs.replace(record, **more), compressor(WorkConf()), True)
 

@@ -58,12 +58,26 @@ class RecordWriter:
         self._site = assignment.lease.site
         self._address = assignment.address
         self._request = request
+        self._received = self._saved = 0
+        """Bytes of answers since the last page, and by how many bytes codings made them fewer."""
         self._keeps_checks, self._keeps_errors = work.KeepChecks > 0, work.KeepErrors > 0
         self._schedule = Schedule(work)
         # Links that cannot add a site to the crawl need not be sent before their page.
         self._finds_sites = work.Scope != "site" or bool(work.Domains)
         self._emit = emit
         self._budget = budget or LinkBudget(assignment.lease, work)
+
+    def count(self, result: DownloadResult) -> None:
+        """An answer came: its bytes are told with the next page, or with the end of the visit."""
+        body = result.transferred or result.body
+        self._received += result.received or len(result.head) + len(body)
+        self._saved += len(result.body) - len(body)
+
+    def take_counts(self) -> tuple[int, int]:
+        """Bytes that were received and saved since this was called before."""
+        counts = self._received, max(0, self._saved)
+        self._received = self._saved = 0
+        return counts
 
     def page(self, document: ReadDocument, new: NewLinks, links: bytes) -> None:
         """A document with the links first seen in it; `links` are all links of the document, where they are kept.
@@ -77,6 +91,7 @@ class RecordWriter:
         is_kept = reason is None
         is_coded = is_kept and result.codings and not parts.regions and coding_to_keep(result)
         head, marks = head_and_marks(result) if parts.before is None else (parts.head, ExchangeMark.MERGED)
+        received, saved = self.take_counts()
         is_whole = is_kept and not (new.left_out or new.left_out_external)
         internal, external = tuple([path for _, path in new.internal]), tuple(new.external)
         lastmods = document.lastmods
@@ -127,6 +142,8 @@ class RecordWriter:
                 started_at=result.started_at,
                 seconds=result.elapsed,
                 request=self._request,
+                received=received,
+                saved=saved,
             )
         )
 
@@ -219,7 +236,7 @@ class RecordWriter:
 
     def fresh(self, item: DueUrl, table: TableFact | None, etag: str, modified: str, now: float) -> None:
         """A document that its table of variable information confirmed."""
-        facts = (now, 304, etag, modified, table, table is None)
+        facts = (now, 304, etag, modified, table, table is None, True)
         self._emit(UnchangedRecord(self._visit, self._site, item.key, item.path, *facts))
 
     def failure(self, item: DueUrl, result: DownloadResult, failed: Failure, now: float) -> None:

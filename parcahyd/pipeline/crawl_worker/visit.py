@@ -181,6 +181,7 @@ class Visit:
 
     def last_record(self, now: float, pauses: tuple[Pause, Pause], rests_until: float) -> VisitOver:
         """What the visit leaves; `pauses` are those of its host and of its address."""
+        received, saved = self._writer.take_counts()
         return VisitOver(
             visit=self.lease.visit,
             site=self.lease.site,
@@ -195,6 +196,8 @@ class Visit:
             reason=self.backoff.word,
             guards=self.guards,
             rests_until=rests_until,
+            received=received,
+            saved=saved,
         )
 
     def headers(self, request: PlannedRequest) -> tuple[tuple[str, str], ...]:
@@ -218,6 +221,7 @@ class Visit:
     def answered(self, request: PlannedRequest, result: DownloadResult, is_foreign_peer: bool, now: float) -> None:
         """Turn an answer into records."""
         self.next_request.on_the_wire -= 1
+        self._writer.count(result)
         self._augmented.request_ended(request, result)
         if result.failure is DownloadFailure.CANCELLED:
             if request.kind is RequestKind.TVI:

@@ -317,7 +317,7 @@ class CrawlWorker:
         """Handle the answers that there is credit for, and have the downloader take no more than the others leave room for."""
         while (answer := self._waiting.take(self._credit)) is not None:
             self._handled_size = len(answer.result.body)
-            self._received += self._handled_size
+            self._received += answer.result.received or self._handled_size
             self._handle(answer.visit, answer.request, answer.result)
         if self._waiting.room != self._allowed and self._allow_bytes is not None:
             self._allowed = self._waiting.room

@@ -54,7 +54,7 @@ class SiteReport(_Report, frozen=True, kw_only=True):
     pages: int
     """URLs that have a document."""
     received: int
-    """Bytes of documents that it sent, in all."""
+    """Bytes that it sent, on the wire, in all."""
     requests: int
     visiting: bool
     due_at: float | None
