@@ -439,6 +439,7 @@ class BadRecord(_Tagged, frozen=True):
         detail: str = "",
         address: str = "",
         blank_address: bool = False,
+        exchange: Exchange | None = None,
     ) -> "BadRecord":
         """What `event` makes of a URL. A page author may have written the detail, so it is cut."""
         return cls(
@@ -458,6 +459,7 @@ class BadRecord(_Tagged, frozen=True):
             detail=detail[:_LONGEST_DETAIL],
             address=address,
             blank_address=blank_address,
+            exchange=exchange,
         )
 
 

@@ -21,7 +21,7 @@ from zlib_ng import zlib_ng
 
 from parcahyd.export.exchanges import Exchange
 from parcahyd.export.surt import surt
-from parcahyd.export.warc_records import digest_text, safe_url
+from parcahyd.export.warc_records import digest_text, safe_url, written_digest
 
 __all__ = ["index_line", "merged_lines", "timestamp", "write_blocks"]
 
@@ -44,7 +44,7 @@ def index_line(exchange: Exchange, record: str, file: str, offset: int, length: 
         "url": url,
         "mime": _REVISIT if record == "revisit" else capture.media_type or "unk",
         "status": str(capture.status if record != "resource" else 200),
-        "digest": digest_text(exchange.payload_sha256),
+        "digest": digest_text(written_digest(exchange)),
         "length": str(length),
         "offset": str(offset),
         "filename": file,

@@ -14,12 +14,14 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
-__all__ = ["Head", "agreeing_head", "status_line"]
+__all__ = ["Head", "agreeing_head", "as_one_chunk", "is_chunked", "status_line"]
 
 _LINES = re.compile(rb"[\r\n]+")
 _IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC 9110, section 5.1
 _LENGTH = b"content-length"
-_MOVED = {b"content-encoding": "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
+_CODING = b"content-encoding"
+_MOVED = {_CODING: "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
+_IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?chunked[ \t]*\r?$").search
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in HTTPStatus}
 
 
@@ -37,8 +39,8 @@ def status_line(status: int) -> bytes:
     return _STATUS_LINES.get(status) or b"HTTP/1.1 %03d " % status
 
 
-def agreeing_head(headers: bytes, length: int) -> Head:
-    """The stored header lines, for a body of `length` bytes without codings."""
+def agreeing_head(headers: bytes, length: int, *, is_coded: bool = False) -> Head:
+    """The stored header lines, for a body of `length` bytes without codings; `is_coded`: it has its content codings."""
     lines: list[bytes] = []
     changed: dict[str, None] = {}
     lengths = 0
@@ -48,7 +50,7 @@ def agreeing_head(headers: bytes, length: int) -> Head:
             continue
         name, _, value = line.partition(b":")
         known = name.lower()
-        if known in _MOVED:
+        if known in _MOVED and not (is_coded and known == _CODING):
             changed[_MOVED[known]] = None
             line = b"X-Archive-Orig-" + line  # noqa: PLW2901 (it is the same line under another name)
         elif known == _LENGTH:
@@ -61,3 +63,13 @@ def agreeing_head(headers: bytes, length: int) -> Head:
     if changed and not lengths:
         lines.append(b"Content-Length: " + true_length)
     return Head(b"".join([line + b"\r\n" for line in lines]), tuple(changed))
+
+
+def is_chunked(lines: bytes) -> bool:
+    """Whether header lines say that the body came in chunks."""
+    return _IS_CHUNKED(lines) is not None
+
+
+def as_one_chunk(payload: bytes) -> bytes:
+    """The payload as one chunk and its end."""
+    return b"%x\r\n%s\r\n0\r\n\r\n" % (len(payload), payload) if payload else b"0\r\n\r\n"

@@ -30,7 +30,7 @@ from zlib_ng import zlib_ng
 from parcahyd.core.version import __version__
 from parcahyd.export.exchanges import Exchange, Kind
 
-__all__ = ["REMEMBERED", "Record", "WarcRecords", "date_text", "digest_text", "safe_url"]
+__all__ = ["REMEMBERED", "Record", "WarcRecords", "date_text", "digest_text", "safe_url", "written_digest"]
 
 REMEMBERED = 50_000
 """Payloads that later records can refer to; some 20 MB."""
@@ -64,8 +64,8 @@ class WarcRecords:
 
     def __init__(self, new_id: Callable[[], str] = lambda: str(uuid4())) -> None:
         self._new_id = new_id
-        self._written: dict[bytes, tuple[str, str]] = {}
-        """By digest of the payload: the URL and the date of the record that has it."""
+        self._written: dict[bytes, tuple[str, str, str]] = {}
+        """By digest of the payload: the URL and the date of the record that has it, and the digest as it stands there."""
 
     def warcinfo(self, name: str, at: float) -> Record:
         """The first record of the file with that name."""
@@ -89,7 +89,7 @@ class WarcRecords:
 
     def _main(self, exchange: Exchange, date: str, url: str, fields: list[_Field]) -> tuple[str, Record]:
         digest = exchange.payload_sha256
-        payload = ("WARC-Payload-Digest", digest_text(digest))
+        payload = ("WARC-Payload-Digest", digest_text(written_digest(exchange)))
         if exchange.kind in (Kind.RESOURCE, Kind.CONVERSION):
             media_type = exchange.capture.media_type
             content_type = media_type if _MEDIA_TYPE(media_type) else "application/octet-stream"
@@ -101,12 +101,12 @@ class WarcRecords:
         if target is not None and (exchange.body or is_confirmed):
             profile = "server-not-modified" if is_confirmed else "identical-payload-digest"
             referring = [("WARC-Refers-To-Target-URI", target[0]), ("WARC-Refers-To-Date", target[1])]
-            fields += [payload, ("WARC-Profile", _PROFILE + profile), *referring]
+            fields += [("WARC-Payload-Digest", target[2]), ("WARC-Profile", _PROFILE + profile), *referring]
             return self._record("revisit", date, "application/http; msgtype=response", head, fields)
         if exchange.body:
             if len(self._written) >= REMEMBERED:
                 del self._written[next(iter(self._written))]
-            self._written[digest] = (url, date)
+            self._written[digest] = (url, date, payload[1])
         if not is_confirmed:  # The digest of a confirmed answer is that of bytes that are not here.
             fields.append(payload)
         return self._record("response", date, "application/http; msgtype=response", head + exchange.body, fields)
@@ -120,6 +120,11 @@ class WarcRecords:
             f"Content-Type: {content_type}\r\nContent-Length: {len(block)}\r\n\r\n"
         )
         return number, Record(kind, zlib_ng.compress(b"%s%s\r\n\r\n" % (head.encode("ascii"), block), _LEVEL, _GZIP))
+
+
+def written_digest(exchange: Exchange) -> bytes:
+    """The digest that a record of the exchange shows: readers compare it with what follows the head, chunks included."""
+    return exchange.payload_sha256 if exchange.kind is Kind.NOT_MODIFIED else sha256(exchange.body).digest()
 
 
 def digest_text(digest: bytes) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from contextlib import closing
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
+from parcahyd.core.records import Exchange as RecordedExchange
 from parcahyd.core.records import TableFact
+from parcahyd.core.states import Reason, State
 from parcahyd.export import exchanges
 from parcahyd.export.exchanges import Exchange, Kind, count_captures, read_captures, read_exchanges
 from parcahyd.export.selection import Selection
@@ -29,11 +33,115 @@ def _read(desk: Desk, after: int = 0, **choice: Any) -> list[Exchange]:
     return found
 
 
+def _before_version_5(desk: Desk, *headers: bytes) -> None:
+    """Makes the versions look as older programs stored them: with these header lines, and no head."""
+    with desk.look.begin() as connection:
+        for number, lines in enumerate(headers, start=1):
+            old = fetches.update().where(fetches.c.id == number)
+            connection.execute(old.values(head=None, head_base=None, headers=lines))
+
+
+_HEAD = b"HTTP/1.0 200 Fine\r\nX-ODD: 1\r\nContent-Encoding: gzip\r\n%s\r\n"
+
+
+def test_an_answer_goes_out_as_it_was_received(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    body = b"<p>hello</p>" * 50
+    coded = gzip.compress(body)
+    head = _HEAD % b"Content-Length: %d\r\n" % len(coded)
+    facts: dict[str, Any] = {"decoded_length": len(body), "coding": "gzip", "protocol": "1.0", "request": b"A: b\r\n"}
+    desk.crawl(desk.visit(), body=coded, head=head, **facts)
+    (found,) = _read(desk)
+    assert b"%s\r\n%s\r\n" % (found.status_line, found.headers) == head
+    assert (found.body, found.document, found.reconstructed) == (coded, body, ())
+    assert (found.payload_sha256, found.protocol) == (sha256(coded).digest(), "http/1.0")
+    assert found.request == b"GET / HTTP/1.1\r\nHost: a.example\r\nA: b\r\n\r\n"
+
+
+def test_a_coded_form_that_was_not_kept_goes_out_decoded(desk: Desk) -> None:
+    """Two URLs have the same document in different bytes; the second form is kept only if that is asked for."""
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    body = b"<p>hello</p>" * 50
+    forms = [gzip.compress(body, level, mtime=level) for level in (1, 9)]
+    facts: dict[str, Any] = {"decoded_length": len(body), "coding": "gzip", "head": _HEAD % b""}
+    desk.write(*(desk.page(pair, f"/{number}", form, **facts) for number, form in enumerate(forms)))
+    desk.over(pair)
+    kept, other = sorted(_read(desk), key=lambda one: len(one.reconstructed))
+    assert kept.body in forms
+    assert (kept.document, kept.reconstructed) == (body, ())
+    assert other.body == body
+    assert other.reconstructed == ("content-coding",)
+    assert b"X-Archive-Orig-Content-Encoding: gzip" in other.headers
+
+
+def test_chunks_that_were_joined_are_one(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    desk.crawl(desk.visit(), body=b"hello", head=head, protocol="1.1")
+    (found,) = _read(desk)
+    assert (found.body, found.reconstructed) == (b"5\r\nhello\r\n0\r\n\r\n", ())
+    assert (found.document, found.payload_sha256) == (b"hello", sha256(b"hello").digest())
+
+
+def test_a_coded_body_goes_out_without_its_chunks(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    coded = gzip.compress(b"hello")
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    desk.crawl(desk.visit(), body=coded, head=head, protocol="1.1", coding="gzip", decoded_length=5)
+    (found,) = _read(desk)
+    assert (found.body, found.reconstructed) == (coded, ("transfer-coding",))
+    assert found.headers == (
+        b"Content-Encoding: gzip\r\nX-Archive-Orig-Transfer-Encoding: chunked\r\nContent-Length: %d\r\n" % len(coded)
+    )
+
+
+def test_http_2_has_no_status_line(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit(), head=b"HTTP/2 200 \r\nx: y\r\n\r\n", protocol="2")
+    (found,) = _read(desk)
+    assert (found.status_line, found.headers, found.protocol) == (b"HTTP/1.1 200 OK", b"x: y\r\n", "h2")
+    assert found.reconstructed == ("status-line",)
+
+
+def test_what_brought_no_version_comes_after_the_versions(desk: Desk) -> None:
+    keep: dict[str, Any] = {"KeepChecks": 5, "KeepErrors": 5}
+    desk.begin(**keep)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    body = b"<p>hello</p>" * 50
+    coded = gzip.compress(body)
+    desk.write(desk.page(pair, "/", coded, decoded_length=len(body), coding="gzip", head=_HEAD % b""))
+    error = RecordedExchange(b"HTTP/1.1 404 Not here\r\n\r\n", 0, "1.1", 0.0, 0.1, b"", b"no such page")
+    desk.store.store_bad([desk.bad(pair, "/missing", State.GONE, Reason.MISSING, status=404, exchange=error)], desk.now)
+    desk.over(pair)
+    desk.now += 5000
+    desk.begin(**keep)
+    (pair,) = desk.lease(again_before=desk.now)
+    check = RecordedExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
+    desk.write(desk.unchanged(pair, "/", exchange=check))
+    desk.over(pair)
+    page, *others = _read(desk)
+    assert {(one.kind, one.capture.status, one.body) for one in others} == {
+        (Kind.RESPONSE, 404, b"no such page"),
+        (Kind.NOT_MODIFIED, 304, b""),
+    }
+    (confirmed,) = [one for one in others if one.kind is Kind.NOT_MODIFIED]
+    assert confirmed.payload_sha256 == page.payload_sha256 == sha256(coded).digest()
+    assert _read(desk, after=page.capture.number) == others
+    assert _read(desk, after=others[0].capture.number) == others[1:]
+
+
 def test_an_answer_whose_codings_were_not_kept(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
-    headers = b"Content-Type: text/html\r\ncontent-encoding: gzip\r\nContent-Length: 7\r\n"
-    desk.crawl(desk.visit(), body=b"<p>hello</p>", headers=headers, charset="utf-8")
+    desk.crawl(desk.visit(), body=b"<p>hello</p>", charset="utf-8")
+    _before_version_5(desk, b"Content-Type: text/html\r\ncontent-encoding: gzip\r\nContent-Length: 7\r\n")
     (found,) = _read(desk)
     assert (found.capture.url, found.capture.at, found.capture.address) == (f"{A}/", desk.now, "192.0.2.1")
     assert (found.kind, found.status_line, found.body) == (Kind.RESPONSE, b"HTTP/1.1 200 OK", b"<p>hello</p>")
@@ -51,8 +159,9 @@ def test_a_redirect_whose_body_was_not_kept(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
     pair = desk.visit()
-    desk.write(desk.redirect(pair, "/", f"{A}/x", headers=b"Location: /x\r\nContent-Length: 99\r\n"))
+    desk.write(desk.redirect(pair, "/", f"{A}/x"))
     desk.over(pair)
+    _before_version_5(desk, b"Location: /x\r\nContent-Length: 99\r\n")
     (found,) = _read(desk)
     assert (found.status_line, found.body) == (b"HTTP/1.1 301 Moved Permanently", b"")
     assert found.headers == b"Location: /x\r\nX-Archive-Orig-Content-Length: 99\r\nContent-Length: 0\r\n"
@@ -116,9 +225,10 @@ def _merged_page(desk: Desk, headers: bytes) -> None:
     desk.seed(f"{A}/")
     table = TableFact(etag='"1"', merges=0)
     date = b"Date: Wed, 04 Mar 2026 05:06:07 GMT\r\n"
-    desk.crawl(desk.visit(), body=b"<b>1</b>", headers=date, regions=(("r", 3, 4),), table=table)
+    desk.crawl(desk.visit(), body=b"<b>1</b>", regions=(("r", 3, 4),), table=table)
     pair = _again(desk)
-    desk.crawl(pair, body=b"<b>2</b>", headers=headers or date, regions=(("r", 3, 4),), table=TableFact(etag='"2"', merges=1))
+    desk.crawl(pair, body=b"<b>2</b>", regions=(("r", 3, 4),), table=TableFact(etag='"2"', merges=1))
+    _before_version_5(desk, date, headers or date)
 
 
 def _again(desk: Desk) -> Any:
@@ -168,7 +278,7 @@ def test_members_of_archives_and_pages_that_are_not_kept_are_left_out(desk: Desk
 def test_what_has_no_heads_is_a_resource(desk: Desk) -> None:
     desk.begin()
     desk.seed("ftp://f.example/x")
-    desk.crawl(desk.visit(), "/x", b"text", headers=b"", media_type="text/plain")
+    desk.crawl(desk.visit(), "/x", b"text", head=b"", media_type="text/plain")
     assert [(one.kind, one.body) for one in _read(desk)] == [(Kind.RESOURCE, b"text")]
 
 

@@ -35,13 +35,16 @@ _ONCE = {
 
 _WHEN_SETTINGS_CHANGED = {"runs._READMIT", "runs._REFUSE_DEEP", "runs._END_PAUSES"}
 _AT_THE_END = {"runs._LEFT", "runs._LEFT_OUT", "runs._HELD_BACK"}
-_PARTS = {"frontier._BY_DUE", "frontier._BY_AGAIN", "due_urls._OF_SITE"}
+_PARTS = {"documents._OWN_CODED", "frontier._BY_DUE", "frontier._BY_AGAIN", "due_urls._OF_SITE"}
 """Never run as they are: others are made of them."""
 
 _FOR_FILES = {"frontier._GIVEN_SEEDS"}
 """The table of seeds, once for a visit to files of this machine."""
 
-_PASSES = _FOR_FILES | _ONCE | _WHEN_SETTINGS_CHANGED | _AT_THE_END
+_FOR_REQUESTS = {"heads._REQUEST"}
+"""The kinds of requests of a crawl, a handful: once for each kind in a run."""
+
+_PASSES = _FOR_FILES | _FOR_REQUESTS | _ONCE | _WHEN_SETTINGS_CHANGED | _AT_THE_END
 
 
 def _statements() -> Iterator[tuple[str, Executable]]:
