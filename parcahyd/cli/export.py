@@ -118,7 +118,10 @@ def command(
 
 
 def _print_resumed(exchanges: int) -> None:
-    print_hint(f"an interrupted export goes on: {plural(exchanges, 'exchange')} of it had been written")
+    if exchanges:
+        print_hint(f"an interrupted export goes on: {plural(exchanges, 'exchange')} of it had been written")
+    else:
+        print_hint("an interrupted export begins anew")
 
 
 def _print_report(report: ExportReport, form: str) -> None:

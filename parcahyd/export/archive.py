@@ -34,7 +34,7 @@ class Listener(msgspec.Struct, frozen=True):
     damaged: Callable[[str, str], None]
     """A URL whose stored bytes cannot be read, and what is wrong with them."""
     resumed: Callable[[int], None]
-    """An interrupted export goes on, in which so many exchanges are written."""
+    """An interrupted export goes on, in which so many exchanges are written; with 0 it begins anew."""
 
 
 class ExportReport(msgspec.Struct, frozen=True):
@@ -95,7 +95,7 @@ def _write_parts(reader: Reader, selection: Selection, parts: ArchiveParts, list
         looked_at += number
         listener.progress(looked_at, total)
 
-    if parts.after:
+    if parts.is_resumed:
         listener.resumed(parts.counts.exchanges)
     for exchange in read_exchanges(reader, read_captures(reader, selection, parts.after, passed), listener.damaged):
         parts.write(exchange)

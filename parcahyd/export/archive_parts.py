@@ -62,7 +62,10 @@ class ArchiveParts:
         self._has_pages = has_pages
         self._lock = _locked(folder)
         try:
-            self._state = self._read_state() or self._first_state(options, now)
+            found = self._read_state()
+            self.is_resumed = found is not None
+            """Whether an interrupted export left something here."""
+            self._state = found or self._first_state(options, now)
             if self._state.options != options:
                 raise _other_export(folder)
         except BaseException:

@@ -26,6 +26,8 @@ from parcahyd.storage.reports.reader import Reader
 __all__ = ["export_files"]
 
 _MOST_REDIRECTS = 10
+_LARGEST_PAGE = 2 * 1024 * 1024
+"""A larger page is written as it is: its tree takes some fifty times as many bytes."""
 _OWNER = "files"
 """An empty file that says whose work it is."""
 
@@ -36,7 +38,8 @@ def export_files(reader: Reader, selection: Selection, folder: Path, listener: L
     require_something(reader, selection, folder)
     work = folder / UNFINISHED
     site = work / "site"
-    _begin(work)
+    if _begin(work):
+        listener.resumed(0)
     site.mkdir()
     progress = _Passes(listener.progress, 2 * count_captures(reader))
     counts, size = Counts(), 0
@@ -55,21 +58,23 @@ def export_files(reader: Reader, selection: Selection, folder: Path, listener: L
     return ExportReport(folder, counts, counts.exchanges, size)
 
 
-def _begin(work: Path) -> None:
-    """Makes the folder for unfinished work, without what an interrupted export of files has left in it."""
-    if work.exists() and not (work / _OWNER).exists():
+def _begin(work: Path) -> bool:
+    """Makes the folder for unfinished work; returns whether an interrupted export of files had left one, which is removed."""
+    is_left = work.exists()
+    if is_left and not (work / _OWNER).exists():
         raise UserError(f"{work} has an unfinished export with other options", "give the same options, or remove that folder")
-    if work.exists():
+    if is_left:
         if any(entry != work for entry in work.parent.iterdir()):
             raise UserError(f"the folder {work.parent} is not empty", "name one that is, or that does not exist yet")
         shutil.rmtree(work)
     work.mkdir(parents=True)
     (work / _OWNER).write_bytes(b"")
+    return is_left
 
 
 def _offline(exchange: Exchange, name: str, names: _Names) -> bytes:
     capture = exchange.capture
-    if is_html(capture.media_type):
+    if is_html(capture.media_type) and len(exchange.document) <= _LARGEST_PAGE:
         return offline_page(exchange.document, capture.charset, capture.url, name, names.resolve)
     if capture.media_type == "text/css":
         return offline_style(exchange.document, capture.charset, capture.url, name, names.resolve)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.cli import main
+from parcahyd.export.archive_parts import ArchiveParts
 from tests.storage.desk import Desk
 from tests.support.warc import by_fastwarc
 
@@ -90,6 +91,21 @@ def test_where_there_is_no_room_the_export_goes_on_later(tmp_path: Path) -> None
     assert list(out.glob("*.gz")) == []
     assert main(arguments) == 0
     assert len(list(out.glob("*.gz"))) == 1
+
+
+def test_ctrl_c_says_how_to_go_on(
+    crawl: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = crawl.arguments("export", "warc", str(tmp_path / "out"))
+    with monkeypatch.context() as patched:
+        patched.setattr(ArchiveParts, "write", interrupted)
+        assert main(arguments) == 130
+    assert capsys.readouterr().err == "parcahyd: hint: interrupted: the same command takes the export up again\n"
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == "parcahyd: hint: an interrupted export begins anew\n"
 
 
 def test_a_damaged_document_is_named_and_the_rest_is_written(

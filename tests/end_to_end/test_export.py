@@ -12,13 +12,15 @@ from urllib.parse import unquote
 from zipfile import ZipFile
 
 import psutil
+import pytest
 import requests
 
+from parcahyd.augment.document_tables import tvi_of
 from tests.support.archive_tools import archive_tool
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.processes import TEST_TIMEOUT, wait_until
 from tests.support.site_server import Listener, SiteServer
-from tests.support.sites import Answer, Request, html, validated
+from tests.support.sites import Answer, Request, html, robots, validated
 from tests.support.warc import Seen, by_fastwarc, by_warcio, only
 
 _LONG = "".join(f"<p>Kettle {number} is warm.</p>" for number in range(500))
@@ -165,6 +167,38 @@ def test_an_offline_folder(server: SiteServer, crawl: CrawlFactory, tmp_path: Pa
     assert (site / "gzip.html").read_text("utf-8-sig").count("is warm") == 500
     assert {path.name for path in tmp_path.iterdir()} >= {"out"}
     assert not list(tmp_path.glob("*up*"))
+
+
+@pytest.mark.parametrize("mode", ["lazy", "eager"])
+def test_a_page_that_was_merged_from_fragments_is_a_conversion(
+    server: SiteServer, crawl: CrawlFactory, tmp_path: Path, mode: str
+) -> None:
+    listener = server.listen()
+    running = crawl({"Work.RevisitAfter": 0, "Work.MergeMode": mode, "Work.KeepVersions": 9})
+    versions = [_with_region(number) for number in range(3)]
+    # The first comes whole, the second by its table. Then there is no table any more, and the third comes whole.
+    for number, version in enumerate(versions):
+        page = Answer(version, etag=f'"{number}"', headers=(("Date", f"Wed, 04 Mar 2026 05:06:0{number} GMT"),))
+        table = tvi_of(version, "kettle.html")
+        assert isinstance(table, bytes)
+        server.site().pages = {"/robots.txt": robots("# Augment: 1; tvi={stem}.TVI\n"), "/kettle.html": page}
+        if number < 2:
+            server.site().pages["/kettle.TVI"] = Answer(table, etag=f'"t{number}"')
+        server.forget()
+        running.run(listener.url("/kettle.html"))
+        assert ("/kettle.html" in server.targets()) == (number != 1)
+    _export(running, "warc", str(tmp_path / "out"))
+    records = [record for record in _records(tmp_path / "out") if record.kind in ("response", "conversion")]
+    assert [(record.kind, record.body) for record in records if record.url == listener.url("/kettle.html")] == [
+        ("response", versions[0]),
+        ("conversion", versions[1]),
+        ("response", versions[2]),
+    ]
+
+
+def _with_region(number: int) -> bytes:
+    words = " ".join(f"{word:x}" for word in range(2000))
+    return f"<!doctype html><title>Kettle</title><p>{words}</p><b data-vol=price>{number}</b>".encode()
 
 
 @contextmanager

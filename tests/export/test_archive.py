@@ -12,6 +12,7 @@ import pytest
 from parcahyd.core.errors import UserError
 from parcahyd.export import archive_parts, exchanges
 from parcahyd.export.archive import UNFINISHED
+from parcahyd.storage.schema import documents, fetches, urls
 from tests.export.exported import Told, wacz, warc
 from tests.export.samples import AT
 from tests.storage.desk import Desk
@@ -119,6 +120,40 @@ def test_other_options_do_not_go_on_with_it(pages: Desk, tmp_path: Path) -> None
     (tmp_path / "out" / UNFINISHED / "state.json").write_bytes(b"{")
     with pytest.raises(UserError, match="is damaged"):
         warc(pages, tmp_path / "out")
+
+
+def test_an_export_without_a_complete_part_begins_anew(pages: Desk, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        warc(pages, tmp_path / "out", Told(interrupt=lambda _done: True))
+    told = Told()
+    assert warc(pages, tmp_path / "out", told).counts.exchanges == 9
+    assert told.resumed == [0]
+    assert len(_responses(tmp_path / "out")) == 9
+
+
+def test_hostile_values_break_no_record(doomed_desk: Desk, tmp_path: Path) -> None:
+    desk = doomed_desk
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(*(desk.page(pair, path, b"<p>%s" % path.encode()) for path in PATHS))
+    desk.over(pair)
+    hostile = "/../x\r\nWARC-Type: warcinfo\r\n\r\nWARC/1.1 é"
+    headers = b"X: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 99999\r\nContent-Encoding: gzip\r\n"
+    headers += b"\xff\xfe: b\nTransfer-Encoding: chunked\r\n"
+    with desk.look.begin() as connection:
+        for number, path in enumerate(PATHS):
+            connection.execute(urls.update().where(urls.c.path == path).values(path=f"{hostile}{number}"))
+        connection.execute(fetches.update().values(headers=headers, address="::1\r\nX: y"))
+        connection.execute(documents.update().values(title='"\r\n\u2028</script>', media_type="text/html\r\nX: y"))
+    warc(desk, tmp_path / "out")
+    (file,) = (tmp_path / "out").glob("*.warc.gz")
+    for records in (by_fastwarc(file), by_warcio(file)):
+        assert [record.kind for record in records] == ["warcinfo", *["response", "metadata"] * 9]
+        assert {record.body for record in records if record.kind == "response"} == {b"<p>%s" % path.encode() for path in PATHS}
+        assert all(record.header("Content-Length") == [str(len(record.body))] for record in records[1::2])
+    assert len(_index(tmp_path / "out")) == 9
+    wacz(desk, tmp_path / "x.wacz")
 
 
 def test_two_exports_do_not_share_a_folder(pages: Desk, tmp_path: Path) -> None:

@@ -48,6 +48,13 @@ def test_pages_lead_to_each_other(desk: Desk, tmp_path: Path) -> None:
     assert told.progress[-1] == (10, 10)
 
 
+def test_a_page_that_is_too_large_for_a_tree_is_written_as_it_is(desk: Desk, tmp_path: Path) -> None:
+    large = b'<a href="/">x</a>' + b"x" * 9_000_000
+    _site(desk, {"/": ("text/html", large)})
+    files(desk, tmp_path / "out")
+    assert _files(tmp_path / "out") == {"a.example/index.html": large}
+
+
 def test_names_that_collide_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     pages = {
         path: ("text/plain", path.encode()) for path in ("/A", "/a", "/a.txt", "/a/b", "/a.txt/b", "/%61%2Fb", "/x?y", "/x@y")
@@ -95,7 +102,9 @@ def test_an_interrupted_export_begins_anew(desk: Desk, tmp_path: Path, monkeypat
     assert [path.name for path in out.iterdir()] == [UNFINISHED]
     with pytest.raises(UserError, match="with other options"):
         warc(desk, out)
-    assert files(desk, out).files == 6
+    told = Told()
+    assert files(desk, out, told).files == 6
+    assert told.resumed == [0]
     assert [path.name for path in out.iterdir()] == ["a.example"]
 
 
