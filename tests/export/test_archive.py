@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,6 +121,26 @@ def test_other_options_do_not_go_on_with_it(pages: Desk, tmp_path: Path) -> None
     (tmp_path / "out" / UNFINISHED / "state.json").write_bytes(b"{")
     with pytest.raises(UserError, match="is damaged"):
         warc(pages, tmp_path / "out")
+
+
+def test_an_export_that_was_interrupted_while_it_moved_its_files(
+    pages: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = os.replace
+
+    def interrupted(source: Path, target: Path) -> None:
+        if target.name == "index.cdxj":
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            warc(pages, tmp_path / "out", size=1)
+    assert not (tmp_path / "out" / "index.cdxj").exists()
+    assert warc(pages, tmp_path / "out", size=1).files == 9
+    assert len(_responses(tmp_path / "out")) == len(_index(tmp_path / "out")) == 9
+    assert not (tmp_path / "out" / UNFINISHED).exists()
 
 
 def test_an_export_without_a_complete_part_begins_anew(pages: Desk, tmp_path: Path) -> None:
