@@ -182,6 +182,8 @@ def _origin(details: UrlDetails) -> Iterator[str]:
         how = "a seed" if details.via is None else f"where the seed {details.via} redirected to"
     hops = f", {plural(details.hops, 'redirect')} led to it" if details.hops else ""
     yield _line("found", f"{utc_time(details.first_seen)}, {how}{hops}")
+    if details.seen_on is not None:
+        yield _line("", f"first seen on {details.seen_on}")
     if details.site_reason is not None:
         failures = f", {plural(details.site_failures, 'visit')} in a row failed" if details.site_failures else ""
         yield _line("site", f"spared until {utc_time(details.not_before)}: {details.site_reason}{failures}")

@@ -258,6 +258,8 @@ class ExternRecord(_Tagged, frozen=True):
     visit: int
     depth: int
     urls: tuple[str, ...]
+    via: int | None = None
+    """The key of the page that they are on; None: a table named them."""
 
 
 class LinksRecord(_Tagged, frozen=True):
@@ -272,6 +274,8 @@ class LinksRecord(_Tagged, frozen=True):
     external: tuple[str, ...] = ()
     lastmods: tuple[tuple[str, float], ...] = ()
     """These three as in PageRecord."""
+    via: int | None = None
+    """The key of the page."""
 
 
 class Exchange(_Record, frozen=True):

@@ -96,6 +96,8 @@ def to_version_5(connection: Connection) -> None:
     _add(connection, "fetches", "started_at", "moment")
     _add(connection, "fetches", "seconds", "moment")
     _add(connection, "fetches", "request_id", "BIGINT")
+    _add(connection, "urls", "via_site", "BIGINT DEFAULT 0 NOT NULL")
+    _add(connection, "urls", "via_key", "BIGINT")
     kinds = _TYPES[connection.dialect.name]
     content = f"content {kinds['bytes']} NOT NULL, PRIMARY KEY (id)"
     connection.exec_driver_sql(f"CREATE TABLE head_bases (id {kinds['id']} NOT NULL, site_id BIGINT NOT NULL, {content})")

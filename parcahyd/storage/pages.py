@@ -55,6 +55,7 @@ _INSERT = insert(urls).values(
         **bound(*_PLACE),
         **_PAGE,
         **_FIRST_CHECK,
+        **bound("via_site", "via_key"),
         "first_seen": bindparam("at"),
     }
 )
@@ -183,6 +184,7 @@ class PageRows:
         documents = self._documents.share(pages)
         for packed in pages:
             self._add(rows, lookup, packed, documents.get(packed.sha256))
+        _add_via(rows.new, seen_urls)
         self._writer.many(_INSERT, rows.new)
         self._writer.many(_UPDATE_FIRST, rows.first)
         self._writer.many(_UPDATE_AGAIN, rows.again)
@@ -430,9 +432,9 @@ class PageRows:
         for part in parts:
             if part.lastmods:
                 self._lastmods.note(part.site, part.read_at, part.lastmods)
-            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False, 0) for path in part.internal]
+            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False, 0, part.via) for path in part.internal]
             if not self._state.is_already_stored(part.visit, part.depth, part.external):
-                outside += [(url, part.depth, 0, False, "", part.site) for url in part.external]
+                outside += [(url, part.depth, 0, False, "", part.site, part.via) for url in part.external]
         seen_urls += self._urls.seen_of(outside)
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         written.found += self._urls.insert_seen(lookup, seen_urls, now)
@@ -461,24 +463,24 @@ class PageRows:
         outside: list[FoundUrl] = []
         for packed in pages:
             page = packed.page
-            site, below = page.site, page.depth + 1
-            seen_urls += [(site, key_of(path), path, below, 0, "", False, 0) for path in page.internal]
+            site, via, below = page.site, page.key, page.depth + 1
+            seen_urls += [(site, key_of(path), path, below, 0, "", False, 0, via) for path in page.internal]
             if not self._state.is_already_stored(page.visit, below, page.external):
-                outside += [(url, below, 0, False, "", site) for url in page.external]
+                outside += [(url, below, 0, False, "", site, via) for url in page.external]
             for word, text in page.refused:
                 if text.startswith("/"):
-                    seen_urls.append((site, key_of(text), text, below, 0, word, False, 0))
+                    seen_urls.append((site, key_of(text), text, below, 0, word, False, 0, via))
                 else:
-                    outside.append((text, below, 0, False, word, site))
+                    outside.append((text, below, 0, False, word, site, via))
             # A target on the page's own site was judged by the worker.
             if (target := targets.get(page.redirect)) and not page.refused:
-                outside.append((target, page.depth, page.hops + 1, page.seed, "", site))
+                outside.append((target, page.depth, page.hops + 1, page.seed, "", site, via))
         return seen_urls + self._urls.seen_of(outside)
 
     def _mark_targets(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl]) -> None:
         """Marks known URLs as seeds that a seed redirects to."""
         marked = []
-        for site, key, path, _, _, _, seed, _ in seen_urls:
+        for site, key, path, _, _, _, seed, *_ in seen_urls:
             if seed:
                 where, row = lookup.place(site, key, path)
                 if row is not None:
@@ -534,6 +536,19 @@ class PageRows:
         self._lastmods.settle()
         self._count_confirmed(fetches, by_table, written)
         written.unchanged += len(rows)
+
+
+def _add_via(new: Sequence[dict[str, Any]], seen_urls: Sequence[SeenUrl]) -> None:
+    """Adds to the rows of pages that were not known the page that they were first seen on, if that is in the same batch."""
+    missing = {(row["site_id"], row["path"]): row for row in new}
+    for row in new:
+        row["via_site"], row["via_key"] = 0, None
+    if not missing:
+        return
+    for site, _, path, *_, asker, via in seen_urls:
+        seen = missing.get((site, path))
+        if seen is not None and seen["via_key"] is None:
+            seen["via_site"], seen["via_key"] = asker, via
 
 
 def _add_saved(written: Written, what: str, size: int) -> None:

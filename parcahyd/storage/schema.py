@@ -251,6 +251,8 @@ urls = Table(
     Column("lastmod_read", Double),  # when that sitemap was read
     Column("detail", Text),
     _count("visited_in"),  # the last run (`crawl_run`) that visited it; 0: none
+    _count("via_site"),  # the site of the page that it was first seen on; 0: its own
+    Column("via_key", BigInteger),  # the key of that page; null: a seed, a table's, or from before version 5
     sqlite_with_rowid=False,
 )
 

@@ -263,7 +263,9 @@ class Store:
         self._sites.take_new_work()  # Sites that became due before this batch were reported before.
         with self._writer.transaction():
             asker = self._state.visits
-            seen = [(url, record.depth, 0, False, "", asker[record.visit]) for record in records for url in record.urls]
+            seen = [
+                (url, record.depth, 0, False, "", asker[record.visit], record.via) for record in records for url in record.urls
+            ]
             seen_urls = self._urls.seen_of(seen)
             lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
             written.found = self._urls.insert_seen(lookup, seen_urls, now)

@@ -30,13 +30,13 @@ from parcahyd.storage.writer import Writer
 
 __all__ = ["BadUrlRows", "FoundUrl", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
 
-SeenUrl = tuple[int, int, str, int, int, str, bool, int]
+SeenUrl = tuple[int, int, str, int, int, str, bool, int, int | None]
 """A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
-is not), whether it counts as a seed, and the site whose page brought it (0: its own, or the user)."""
+is not), whether it counts as a seed, the site whose page brought it (0: its own, or the user), and the key of that page."""
 
-FoundUrl = tuple[str, int, int, bool, str, int]
+FoundUrl = tuple[str, int, int, bool, str, int, int | None]
 """An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty),
-and the site whose page brought it."""
+the site whose page brought it, and the key of that page."""
 
 
 def _asks_nofollow(seen: SeenUrl) -> bool:
@@ -74,14 +74,14 @@ _LOOK_UP = select(urls.c.site_id, urls.c.key, *(urls.c[name] for name in UrlRow.
 # Most values of a new URL are constants. They stand in the statements: Python's sqlite3 is slow with None and with bool.
 _INSERT_KNOWN = insert(urls).values(
     {
-        **bound(*_PLACE, "depth", "hops", "priority", "first_seen"),
+        **bound(*_PLACE, "depth", "hops", "priority", "first_seen", "via_site", "via_key"),
         "state": state_after(Event.SEEN, None),
         "due_at": bindparam("first_seen"),
     }
 )
 _INSERT_REFUSED = insert(urls).values(
     {
-        **bound(*_PLACE, "reason", "depth", "hops", "first_seen"),
+        **bound(*_PLACE, "reason", "depth", "hops", "first_seen", "via_site", "via_key"),
         "state": state_after(Event.REFUSAL, None),
         "priority": bindparam("depth"),
     }
@@ -160,7 +160,7 @@ class UrlRows:
         has_odd = not OPEN_SCHEMES.issuperset([part[0] for part in parts])
         links = [(one[5], part[:3]) for one, part in zip(found_urls, parts, strict=True)] if has_odd else []
         crossing = self._sites.crossing(links)
-        for (url, depth, hops, seed, word, asker), part in zip(found_urls, parts, strict=True):
+        for (url, depth, hops, seed, word, asker, via), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             if crossing and (crossed := crossing.get((asker, part[:3]))) is not None:
                 seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker))
@@ -168,7 +168,7 @@ class UrlRows:
             is_seed = seed and inside
             # A link that may not be followed and leaves the crawl's scope is refused for its scope: that is the firmer reason.
             why = "" if is_seed else (refusal(url, inside) or word if word == _NOFOLLOW else word or refusal(url, inside))
-            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker))
+            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker, via))
         return seen_urls
 
     def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
@@ -187,7 +187,7 @@ class UrlRows:
         order = self.order
         rows, taken = lookup.rows, lookup.taken
         max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
-        for site, key, path, depth, hops, refusal, seed, asker in seen_urls:
+        for site, key, path, depth, hops, refusal, seed, asker, via in seen_urls:
             place = (site, key)
             if place in taken or place in rows:
                 key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key after conflicts)
@@ -212,7 +212,16 @@ class UrlRows:
                         again.append({"site_id": site, "key": key, "path": path, "priority": priority})
                     continue
             taken[place] = path
-            new = {"site_id": site, "key": key, "path": path, "depth": depth, "hops": hops, "first_seen": now}
+            new = {
+                "site_id": site,
+                "key": key,
+                "path": path,
+                "depth": depth,
+                "hops": hops,
+                "first_seen": now,
+                "via_site": asker,
+                "via_key": via,
+            }
             if not refusal and depth <= max_depth and hops <= max_hops:
                 new["priority"] = order.first(path, depth)
                 known.append(new)
@@ -309,7 +318,7 @@ class SeedRows:
 
         seen_urls: list[SeenUrl] = []
         for scheme, host, port, path in given.values():
-            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True, 0))
+            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True, 0, None))
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         marked: list[dict[str, Any]] = []
         again: list[dict[str, Any]] = []

@@ -305,3 +305,31 @@ def test_received_is_what_came_on_the_wire_and_what_was_saved_is_told(server: Si
     shown = running.command("status", "--conf", str(running.conf)).text
     assert "on the wire in that run. Saved: " in shown
     assert "by conditional requests" in shown
+
+
+def test_it_is_known_where_a_url_was_first_seen(server: SiteServer, crawl: CrawlFactory) -> None:
+    first, other = server.listen(), server.listen("127.0.0.2")
+    far = other.url("/far")
+    server.put(first.authority, Site({"/": html("Front", ["/a", "/b"]), "/a": html("A", ["/c", far]), "/b": redirect("/d")}))
+    server.site(first.authority).pages |= {"/c": html("C", ["/missing", "/"]), "/d": html("D")}
+    server.put(other.authority, Site({"/far": html("Far", ["/near"]), "/near": html("Near")}))
+    running = crawl({"Work.Scope": "any", "Work.HostConnections": 1})
+    running.run(first.url())
+    pages = (
+        "SELECT urls.path, page.path AS via FROM urls LEFT JOIN urls AS page ON page.key = urls.via_key "
+        "AND page.site_id = CASE urls.via_site WHEN 0 THEN urls.site_id ELSE urls.via_site END"
+    )
+    seen_on = {row.path: row.via for row in _rows(running, pages)}
+    assert seen_on == {
+        "/": None,
+        "/a": "/",
+        "/b": "/",
+        "/c": "/a",
+        "/d": "/b",
+        "/missing": "/c",
+        "/far": "/a",
+        "/near": "/far",
+    }
+    explained = running.command("explain", "--conf", str(running.conf), far).text
+    assert f"first seen on {first.url('/a')}" in explained
+    running.verify()

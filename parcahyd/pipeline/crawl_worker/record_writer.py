@@ -100,10 +100,10 @@ class RecordWriter:
             ahead = (most - 1) // _LINKS_OF_A_RECORD * _LINKS_OF_A_RECORD
             for start in range(0, ahead, _LINKS_OF_A_RECORD):
                 part = slice(start, start + _LINKS_OF_A_RECORD)
-                self._links_ahead(item.depth + 1, document.at, internal[part], external[part], lastmods[part])
+                self._links_ahead(item.key, item.depth + 1, document.at, internal[part], external[part], lastmods[part])
             internal, external, lastmods = internal[ahead:], external[ahead:], lastmods[ahead:]
         if external and self._finds_sites:
-            self._emit(ExternRecord(self._visit, item.depth + 1, external))
+            self._emit(ExternRecord(self._visit, item.depth + 1, external, item.key))
         self._emit(
             PageRecord(
                 visit=self._visit,
@@ -149,6 +149,7 @@ class RecordWriter:
 
     def _links_ahead(
         self,
+        via: int,
         depth: int,
         at: float,
         internal: tuple[str, ...],
@@ -157,8 +158,8 @@ class RecordWriter:
     ) -> None:
         """A part of the links of a page, before the page: one whose page is never recorded is found again with it."""
         if external and self._finds_sites:
-            self._emit(ExternRecord(self._visit, depth, external))
-        self._emit(LinksRecord(self._visit, self._site, depth, at, internal, external, lastmods))
+            self._emit(ExternRecord(self._visit, depth, external, via))
+        self._emit(LinksRecord(self._visit, self._site, depth, at, internal, external, lastmods, via))
 
     def redirect(
         self, item: DueUrl, result: DownloadResult, target: str, refused: tuple[tuple[str, str], ...], now: float

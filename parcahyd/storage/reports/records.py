@@ -280,6 +280,8 @@ class UrlDetails(_Report, frozen=True, kw_only=True):
     """Other URLs with the same document, at most twenty."""
     similar: tuple[str, ...]
     """URLs with another document that shows nearly the same text, at most ten."""
+    seen_on: str | None = None
+    """The page that it was first seen on, where that is known."""
     volatile_places: int = 0
     """Places that were learned to change on most visits."""
     table: TableFact | None = None

@@ -141,6 +141,7 @@ def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
         seed=row.seed,
         via=connection.scalar(select(seeds.c.via).where(seeds.c.url == text)),
         first_seen=row.first_seen,
+        seen_on=_seen_on(connection, row),
         checked_at=row.checked_at,
         tries=row.tries,
         status=row.status,
@@ -274,6 +275,15 @@ def _changes_every(row: Any) -> float | None:
 def _similar(connection: Connection, document: int | None) -> tuple[str, ...]:
     mark = connection.scalar(select(documents.c.similarity).where(documents.c.id == document)) if document is not None else None
     return near_to(connection, document or 0, mark, _SIMILAR)
+
+
+def _seen_on(connection: Connection, row: Any) -> str | None:
+    """The page that a URL was first seen on, as far as it is known and still there."""
+    if row.via_key is None:
+        return None
+    columns = select(sites.c.scheme, sites.c.host, sites.c.port, urls.c.path).join(sites, sites.c.id == urls.c.site_id)
+    page = connection.execute(columns.where(urls.c.site_id == (row.via_site or row.site_id), urls.c.key == row.via_key)).first()
+    return None if page is None else f"{origin(*page[:3])}{page.path}"
 
 
 def _twins(connection: Connection, row: Any) -> tuple[str, ...]:
