@@ -459,7 +459,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _CRAWL,
         _says(
             "How many answers with an error (4xx, 5xx) are kept of each URL, with head and body, up to a megabyte; where it is "
-            "not 0, the bodies of redirects are kept, too."
+            "not 0, the bodies of redirects are kept, too, and every robots.txt."
         ),
     ] = 0
     KeepCoded: Annotated[

@@ -290,6 +290,10 @@ class Exchange(_Record, frozen=True):
     body: bytes = b""
     coding: str = ""
     decoded_length: int | None = None
+    status: int = 0
+    address: str = ""
+    file: str = ""
+    """These three where the record that it is in does not tell them: of a robots.txt, whose path is `file`."""
 
 
 class PageRecord(_Tagged, frozen=True):
@@ -389,6 +393,8 @@ class SiteRecord(_Tagged, frozen=True):
     """The absolute URL that robots.txt redirected to, on another site."""
     augmentation: bytes = b""
     """What is now known of its tables (`augment.site_offer`); empty where nothing changed."""
+    exchange: Exchange | None = None
+    """The answer that robots.txt was read from, where checks or errors are kept."""
 
 
 class RobotsRedirectRecord(_Tagged, frozen=True):

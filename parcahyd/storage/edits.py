@@ -219,6 +219,7 @@ class Edits:
             pause = Pause(f"host {row.host}", row.not_before, row.reason or "", row.failures)
             PauseRows(self._writer).extend([pause])
         connection.execute(delete(head_bases).where(head_bases.c.site_id == site))
+        connection.execute(delete(exchanges).where(exchanges.c.site_id == site))
         connection.execute(delete(errands).where(or_(errands.c.asker == site, errands.c.site_id == site)))
         was_seed = connection.execute(delete(seeds).where(seeds.c.site_id == site)).rowcount
         connection.execute(delete(sites).where(sites.c.id == site))

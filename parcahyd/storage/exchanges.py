@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select
 
 from parcahyd.core.records import Exchange
+from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.expressions import pairs, same
 from parcahyd.storage.heads import HeadRows, RequestRows
 from parcahyd.storage.packing import PackedPage, StoredBytes
@@ -57,6 +58,10 @@ class ExchangeRows:
         else:
             stored = StoredBytes(self._state.compress(answer.body), len(answer.body))
         self._add(site, key, at, status, address, answer, None, stored)
+
+    def robots(self, site: int, at: float, answer: Exchange) -> None:
+        """The answer that the robots.txt of a site was read from."""
+        self.error(site, key_of(answer.file), at, answer.status, answer.address, answer)
 
     def check(self, site: int, key: int, at: float, status: int, address: str, answer: Exchange, fetch: int) -> None:
         """An answer that says that the stored version is current."""
@@ -111,6 +116,7 @@ class ExchangeRows:
                 "length": None if stored is None else stored.length,
                 "body_coding": "" if stored is None else stored.coding,
                 "coding": answer.coding,
+                "file": answer.file,
                 "coded_sha256": coded_sha256 or None,
             }
         )
@@ -125,7 +131,8 @@ class ExchangeRows:
             self._rows.clear()
 
     def _trim(self, places: Sequence[tuple[int, int]]) -> None:
-        most = {True: self._state.work.KeepChecks, False: self._state.work.KeepErrors}
+        work = self._state.work
+        most = {True: work.KeepChecks, False: max(work.KeepErrors, 1)}  # One robots.txt, also where no errors are kept.
         kept: Counter[tuple[int, int, bool]] = Counter()
         dropped = []
         for site, key, number, fetch in self._writer.rows(_OF_URLS, **self._writer.lists.pairs(places)):

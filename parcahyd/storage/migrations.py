@@ -113,7 +113,7 @@ def to_version_5(connection: Connection) -> None:
         f"at {kinds['moment']} NOT NULL, status INTEGER NOT NULL, address TEXT NOT NULL, fetch_id {number}, "
         f"head {some_bytes} NOT NULL, head_base {number}, marks INTEGER DEFAULT 0 NOT NULL, protocol {words}, "
         f"started_at {kinds['moment']}, seconds {kinds['moment']}, request_id {number}, body {some_bytes}, length {number}, "
-        f"body_coding {words}, coding {words}, coded_sha256 {some_bytes}, PRIMARY KEY (id))"
+        f"body_coding {words}, coding {words}, file {words}, coded_sha256 {some_bytes}, PRIMARY KEY (id))"
     )
     connection.exec_driver_sql("CREATE INDEX ix_exchanges_fetch_id ON exchanges (fetch_id)")
     connection.exec_driver_sql("CREATE INDEX exchanges_of_url ON exchanges (site_id, key, id)")

@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, case, delete, insert, select, update
 from parcahyd.core.records import RobotsFact, RobotsRedirect, RobotsRedirectRecord, RobotsStatus, SiteRecord
 from parcahyd.rules.robots.robots_file import is_robots_path, redirect_again_at, stale_robots
 from parcahyd.rules.urls.canonical_url import canonical, split
+from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ZERO, numbers, plain, same, updating
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import errands, sites
@@ -64,10 +65,11 @@ _OF_ASKER = select(errands.c.site_id, errands.c.path, errands.c.hops).where(*sam
 class RobotsRows:
     """Writes what is known of robots.txt files; used inside a transaction of the writer."""
 
-    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows) -> None:
+    def __init__(self, writer: Writer, state: RunState, site_rows: SiteRows, exchanges: ExchangeRows) -> None:
         self._writer = writer
         self._state = state
         self._sites = site_rows
+        self._exchanges = exchanges
 
     def learn(self, records: Iterable[SiteRecord], now: float) -> None:
         """Stores what visits learned about their sites."""
@@ -78,6 +80,9 @@ class RobotsRows:
                 self._ask(record.site, record.robots_redirect, 1, now)
             elif record.robots is not None:
                 self._answer(record.site, record.robots)
+            if record.exchange is not None:
+                self._exchanges.robots(record.site, now, record.exchange)
+        self._exchanges.write()
 
     def answered(self, records: Iterable[RobotsRedirectRecord], now: float) -> None:
         """Stores files fetched for other sites. One that is no longer awaited was answered or given up before."""

@@ -11,7 +11,7 @@
 | `fetches` | an answer that brought something new: a version of a URL |
 | `head_bases` | a head of a site, which other heads of it are compressed against |
 | `own_bodies` | the bytes that a fetch brought and no document holds: a redirect's, or another coded form of a document |
-| `exchanges` | an answer that brought no version: a check that found nothing new, or an error |
+| `exchanges` | an answer that brought no version: a check that found nothing new, an error, or robots.txt |
 | `requests` | the headers of requests, as far as they hold no secret |
 | `volatile` | what a fetch had in one volatile region of its skeleton |
 | `tvis` | the table of variable information that a fetch is refreshed by |
@@ -346,7 +346,7 @@ exchanges = Table(
     Column("at", Double, nullable=False),
     Column("status", Integer, nullable=False),
     Column("address", Text, nullable=False),
-    Column("fetch_id", BigInteger, index=True),  # the version that a check found unchanged; null: an error
+    Column("fetch_id", BigInteger, index=True),  # the version that a check found unchanged; null: no check
     Column("head", LargeBinary, nullable=False),  # this and what follows: as in `fetches`
     Column("head_base", BigInteger),
     Column("marks", Integer, nullable=False, server_default=_ZERO),
@@ -358,6 +358,7 @@ exchanges = Table(
     Column("length", BigInteger),  # of the body without its coding
     _words("body_coding"),  # as `coding` in `documents`
     _words("coding"),  # content codings that the answer came with
+    _words("file"),  # the path of a robots.txt, which need not be a URL of the crawl; empty: it is that of the URL
     Column("coded_sha256", LargeBinary),  # of a check that brought the stored document again: the bytes that were transferred
     Index("exchanges_of_url", "site_id", "key", "id"),
 )

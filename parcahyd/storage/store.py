@@ -77,7 +77,7 @@ class Store:
         self._overfull = OverfullPages(self._writer, self._state)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds, self._overfull)
         self._bad = BadUrlRows(self._writer, self._state, self._sites, self._urls, self._pages.exchanges)
-        self._robots = RobotsRows(self._writer, self._state, self._sites)
+        self._robots = RobotsRows(self._writer, self._state, self._sites, self._pages.exchanges)
         self._leases = Leases(self._writer, self._state, self._sites, self._robots, self._overfull)
         self._runs = RunRows(self._writer, self._state, self._sites)
 

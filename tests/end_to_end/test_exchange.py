@@ -15,7 +15,7 @@ from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.storage.heads import head_of
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.site_server import SiteServer
-from tests.support.sites import Answer, Page, Request, Site, html, redirect
+from tests.support.sites import Answer, Page, Request, Site, html, redirect, robots
 
 
 def _long(title: str, links: tuple[str, ...] = ()) -> bytes:
@@ -181,8 +181,16 @@ _EXCHANGES = """
     FROM exchanges JOIN urls ON urls.site_id = exchanges.site_id AND urls.key = exchanges.key
     LEFT JOIN head_bases ON head_bases.id = exchanges.head_base ORDER BY exchanges.id
 """
+_ROBOTS = """
+    SELECT exchanges.*, head_bases.content AS base FROM exchanges
+    LEFT JOIN head_bases ON head_bases.id = exchanges.head_base WHERE file = '/robots.txt'
+"""
 _MISSING = b"HTTP/1.1 404 Nowhere\r\nContent-Encoding: gzip\r\nContent-Length: LENGTH\r\n\r\n"
 _MOVED = b"HTTP/1.1 301 There\r\nLocation: /tagged\r\nContent-Length: LENGTH\r\n\r\n"
+
+
+def _odd_robots() -> Answer:
+    return robots("User-agent: *\nDisallow: /hidden\n")
 
 
 def _odd_site() -> tuple[Site, bytes, bytes]:
@@ -190,6 +198,7 @@ def _odd_site() -> tuple[Site, bytes, bytes]:
     body = _long("Twins")
     first, second = gzip.compress(body, 9, mtime=1), gzip.compress(body, 1, mtime=2)
     pages: dict[str, Page] = {
+        "/robots.txt": _odd_robots(),
         "/tagged": Answer(_long("Tagged"), etag='"1"'),
         "/plain": Answer(_long("Plain")),
         "/a": _coded("gzip", first),
@@ -198,7 +207,7 @@ def _odd_site() -> tuple[Site, bytes, bytes]:
         "/moved": Answer(raw=_message(_MOVED, b"<p>it moved")),
         "/large": Answer(b"x" * 3_000_000, status=410),
     }
-    return Site({"/": html("Front", list(pages)), **pages}), first, second
+    return Site({"/": html("Front", [path for path in pages if path != "/robots.txt"]), **pages}), first, second
 
 
 def test_everything_that_was_exchanged_is_kept_for_an_archive(server: SiteServer, crawl: CrawlFactory) -> None:
@@ -222,6 +231,8 @@ def test_everything_that_was_exchanged_is_kept_for_an_archive(server: SiteServer
         (301, None),
     ]
     assert all(row.fetch_id is not None for path in ("/tagged", "/plain", "/a", "/b", "/moved") for row in answers[path])
+    rules, *_ = _rows(running, _ROBOTS)
+    assert head_of(rules, rules.base) + zlib.decompress(rules.body) == b"".join(_odd_robots().pieces())
     missing, *_ = answers["/missing"]
     coded = gzip.compress(b"<p>nothing", mtime=3)
     assert head_of(missing, missing.base) + missing.body == _message(_MISSING, coded)

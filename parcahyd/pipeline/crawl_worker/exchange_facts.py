@@ -13,7 +13,15 @@ from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import Exchange
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, coding_to_keep
 
-__all__ = ["MOST_BODY", "MOST_HEAD", "exchange_of", "head_and_marks", "kept_body", "request_lines"]
+__all__ = [
+    "MOST_BODY",
+    "MOST_HEAD",
+    "exchange_of",
+    "exchange_of_file",
+    "head_and_marks",
+    "kept_body",
+    "request_lines",
+]
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
@@ -59,6 +67,13 @@ def exchange_of(result: DownloadResult, request: bytes) -> Exchange:
     head, marks = head_and_marks(result)
     body, codings, length, cut = kept_body(result)
     return Exchange(head, marks | cut, result.protocol, result.started_at, result.elapsed, request, body, codings, length)
+
+
+def exchange_of_file(result: DownloadResult, request: bytes, address: str, file: str) -> Exchange:
+    """The answer to the request of a robots.txt. Such a body may have been cut, so it is kept without its coding."""
+    head, marks = head_and_marks(result)
+    facts = (result.protocol, result.started_at, result.elapsed, request, result.body[:MOST_BODY], ",".join(result.codings))
+    return Exchange(head, marks, *facts, None, result.status, address, file)
 
 
 def request_lines(headers: Sequence[tuple[str, str]]) -> bytes:

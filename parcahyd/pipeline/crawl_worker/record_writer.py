@@ -26,7 +26,7 @@ from parcahyd.core.records import (
 )
 from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
-from parcahyd.pipeline.crawl_worker.exchange_facts import exchange_of, head_and_marks, kept_body
+from parcahyd.pipeline.crawl_worker.exchange_facts import exchange_of, exchange_of_file, head_and_marks, kept_body
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
 from parcahyd.pipeline.crawl_worker.new_links import NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
@@ -270,9 +270,15 @@ class RecordWriter:
         """A rule of the crawl forbids the request."""
         self._bad(item, Event.REFUSAL, reason, now, until, detail=detail)
 
-    def robots(self, fact: RobotsFact, redirect: str) -> None:
-        """What is known of the site's robots.txt; `redirect` is the URL on another site that it redirects to."""
-        self._emit(SiteRecord(self._visit, self._site, fact, redirect))
+    def robots(self, fact: RobotsFact, redirect: str, file: str = "", result: DownloadResult | None = None) -> None:
+        """What is known of the site's robots.txt, from the answer to the request of `file`.
+
+        `redirect` is the URL on another site that it redirects to.
+        """
+        answer = None
+        if result is not None and result.status and (self._keeps_checks or self._keeps_errors):
+            answer = exchange_of_file(result, self._request, self._address, file)
+        self._emit(SiteRecord(self._visit, self._site, fact, redirect, exchange=answer))
 
     def offer(self, augmentation: bytes) -> None:
         """What the visit learned about its site's tables."""

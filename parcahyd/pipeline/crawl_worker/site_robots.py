@@ -80,7 +80,7 @@ class SiteRobots:
         cause = failed or failure(result)
         self._cause = None if cause is None else cause.reason
         self._obey(fact)
-        self._writer.robots(self._with_delay(fact), target)
+        self._writer.robots(self._with_delay(fact), target, request.path, result)
         return ""
 
     def record_failure(self, local_q: LocalQ, backoff: SiteBackoff, now: float) -> None:

@@ -169,7 +169,7 @@ def _check_exchanges(reader: Reader) -> Iterator[Finding]:
     for page in reader.pages(exchanges, statement, 10):
         for row in page:
             name = f"exchange {row.id}"
-            if row.path is None:
+            if row.path is None and not row.file:
                 yield Finding(kind="dangling", subject=name, sentence="Its URL does not exist.")
             if row.fetch_id is not None and row.found is None:
                 yield Finding(kind="dangling", subject=name, sentence=f"Its fetch {row.fetch_id} does not exist.")
