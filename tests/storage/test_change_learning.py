@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import zlib
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -253,3 +255,18 @@ def test_whatever_comes_every_stored_version_is_exact(
             page.bring(_clock(60 * time, text, more))
     page.check(keep)
     assert sqlite_desk.findings() == []
+
+
+def test_versions_on_one_skeleton_keep_the_digests_of_what_was_sent(desk: Desk) -> None:
+    bodies = [_clock(1000), _clock(1061)]
+    sent = [gzip.compress(body) for body in bodies]
+    visits = _Visits(desk)
+    for body, coded in zip(bodies, sent, strict=True):
+        assert visits.bring(coded, coding="gzip", decoded_length=len(body))
+    (document,) = desk.rows(documents)
+    assert (document["coding"], document["coded_sha256"]) == ("", None)
+    assert [(row["coding"], row["coded_sha256"]) for row in desk.rows(fetches)] == [
+        ("gzip", sha256(coded).digest()) for coded in sent
+    ]
+    visits.stored = [(at, body) for (at, _), body in zip(visits.stored, bodies, strict=True)]
+    visits.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from itertools import accumulate
 from typing import Any
@@ -271,6 +272,24 @@ def test_whatever_the_regions_are_every_kept_version_is_exact(sqlite_desk: Desk,
 
 
 # --- what is held -------------------------------------------------------------------------------------------------------
+
+
+def test_a_document_that_came_coded_is_held_as_a_skeleton(desk: Desk) -> None:
+    """Its table comes with a later visit, which finds the same bytes."""
+    body, _ = _pieces("<b>", "12:00", "</b>")
+    _begin(desk, "eager")
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, "/", gzip.compress(body), coding="gzip", decoded_length=len(body)))
+    desk.over(pair)
+    pair = _again(desk, "eager")
+    desk.write(_page(desk, pair, "/", "<b>", "12:00", "</b>", mode="eager"))
+    desk.over(pair)
+    assert [row["coding"] for row in desk.rows(documents)] == ["gzip"]
+    (due,) = _again(desk, "eager").urls
+    assert due.stored_version is not None
+    assert zlib.decompress(due.stored_version.skeleton) == b"<b></b>"
+    assert due.stored_version.regions == (("r1", 3, b"12:00"),)
 
 
 @MODES
