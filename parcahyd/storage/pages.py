@@ -545,10 +545,10 @@ def _add_via(new: Sequence[dict[str, Any]], seen_urls: Sequence[SeenUrl]) -> Non
         row["via_site"], row["via_key"] = 0, None
     if not missing:
         return
-    for site, _, path, *_, asker, via in seen_urls:
-        seen = missing.get((site, path))
-        if seen is not None and seen["via_key"] is None:
-            seen["via_site"], seen["via_key"] = asker, via
+    for seen in seen_urls:
+        page = missing.get((seen[0], seen[2]))
+        if page is not None and page["via_key"] is None:
+            page["via_site"], page["via_key"] = seen[7], seen[8]
 
 
 def _add_saved(written: Written, what: str, size: int) -> None:
