@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, case, exists, func, literal, null, select
+from sqlalchemy import Connection, Table, case, exists, func, literal, null, select, tuple_
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
@@ -98,6 +98,8 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     """About how many bytes are read for it."""
     confirmed: bytes = b""
     """Of a check: the digest of the payload that the version goes out with."""
+    first_seen_on: tuple[int, int] | None = None
+    """Site and key of the page that first linked to it."""
 
 
 class Exchange(msgspec.Struct, frozen=True, gc=False):
@@ -152,7 +154,7 @@ def _facts(table: Table) -> tuple[Any, ...]:
     return (
         *(columns.id, columns.site_id, columns.at, columns.status, columns.address, columns.head, columns.head_base),
         *(columns.coding, columns.coded_sha256, columns.marks, columns.protocol, columns.request_id),
-        *(urls.c.path, urls.c.state, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.changes),
+        *(urls.c.path, urls.c.state, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.changes, urls.c.via_site, urls.c.via_key),
         *(sites.c.scheme, sites.c.host, sites.c.port),
         *(documents.c.media_type, documents.c.charset, documents.c.title, func.length(documents.c.body).label("packed")),
         *(fetches.c.document_id, fetches.c.sha256, fetches.c.length),
@@ -245,6 +247,7 @@ def _capture(row: Any, number: int, url: str) -> Capture:
         sha256=None if row.document_id is None else bytes(row.sha256),
         packed=(row.packed or 0) + (row.length or 0),
         confirmed=bytes(row.confirmed or b""),
+        first_seen_on=None if row.via_key is None else (row.via_site or row.site_id, row.via_key),
     )
 
 
@@ -305,6 +308,7 @@ class _Stored:
         self._bases = _contents(connection, head_bases, {capture.head_base for capture in captures})
         self._requests = _contents(connection, requests, {capture.request for capture in captures})
         self._vias = _vias(connection, [capture.url for capture in captures if capture.is_seed])
+        self._pages = _urls_of(connection, {capture.first_seen_on for capture in captures})
 
     def exchange(self, capture: Capture) -> Exchange | None:
         """The exchange of a capture; None where its document is gone. UnpackingFailure where its bytes are damaged."""
@@ -356,7 +360,7 @@ class _Stored:
             reconstructed=reconstructed,
             request=self._request(capture),
             protocol=_PROTOCOLS.get(capture.protocol),
-            via=self._vias.get(capture.url),
+            via=self._vias.get(capture.url) or self._pages.get(capture.first_seen_on),
         )
 
     def _head(self, capture: Capture) -> tuple[bytes, bytes, tuple[str, ...]]:
@@ -430,6 +434,17 @@ def _contents(connection: Connection, table: Table, numbers: set[int | None]) ->
         return {}
     rows = connection.execute(select(table.c.id, table.c.content).where(table.c.id.in_(wanted)))
     return {number: bytes(content) for number, content in rows}
+
+
+def _urls_of(connection: Connection, places: set[tuple[int, int] | None]) -> dict[tuple[int, int] | None, str]:
+    """The URLs of pages, by site and key."""
+    wanted = [place for place in places if place is not None]
+    if not wanted:
+        return {}
+    columns = (urls.c.site_id, urls.c.key, urls.c.path, sites.c.scheme, sites.c.host, sites.c.port)
+    statement = select(*columns).join(sites, sites.c.id == urls.c.site_id)
+    rows = connection.execute(statement.where(tuple_(urls.c.site_id, urls.c.key).in_(wanted)))
+    return {(site, key): origin(scheme, host, port) + path for site, key, path, scheme, host, port in rows}
 
 
 def _vias(connection: Connection, of_seeds: list[str]) -> dict[str, str]:

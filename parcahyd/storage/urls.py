@@ -163,7 +163,7 @@ class UrlRows:
         for (url, depth, hops, seed, word, asker, via), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             if crossing and (crossed := crossing.get((asker, part[:3]))) is not None:
-                seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker))
+                seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker, via))
                 continue
             is_seed = seed and inside
             # A link that may not be followed and leaves the crawl's scope is refused for its scope: that is the firmer reason.

@@ -112,7 +112,10 @@ def test_what_two_readers_see_is_what_the_server_sent(server: SiteServer, crawl_
     # Every version of a page that changed is there, and every URL has its way.
     news = [record.body for record in records if record.url == listener.url("/news") and record.kind == "response"]
     assert len(news) == 2
-    assert only(records, "metadata", listener.url("/gzip")).body == b"hops: 1\r\nredirects: 0\r\n"
+    assert (
+        only(records, "metadata", listener.url("/gzip")).body
+        == f"via: {listener.url()}\r\nhops: 1\r\nredirects: 0\r\n".encode()
+    )
     assert {record.fields["warc-ip-address"] for record in records if record.kind == "response"} == {"127.0.0.1"}
 
 
