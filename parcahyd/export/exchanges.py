@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Table, case, exists, func, literal, null, sel
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
-from parcahyd.export.heads import agreeing_head, as_one_chunk, is_chunked, status_line
+from parcahyd.export.heads import agreeing_head, as_one_chunk, ends_early, is_chunked, status_line
 from parcahyd.export.selection import Selection
 from parcahyd.storage.heads import head_of, header_lines
 from parcahyd.storage.packing import PackedRegion, StoredBytes, UnpackingFailure, whole_of
@@ -338,12 +338,14 @@ class _Stored:
         line, lines, reconstructed = self._head(capture)
         body = payload
         has_chunks = capture.protocol in _WITH_CHUNKS and is_chunked(lines)
-        is_whole = is_as_sent and capture.head is not None and not capture.marks & ExchangeMark.BODY_CUT
+        is_whole = (
+            is_as_sent and capture.head is not None and not capture.marks & ExchangeMark.BODY_CUT and not ends_early(lines)
+        )
         if is_whole and has_chunks and not capture.coding:
             body = as_one_chunk(payload)
         elif not is_whole or has_chunks:
             # fastwarc loses its place behind a coded body in chunks, so that one goes out without them.
-            head = agreeing_head(lines, len(payload), is_coded=is_whole)
+            head = agreeing_head(lines, len(payload), is_coded=is_as_sent and bool(capture.coding))
             lines = head.lines
             is_body_lost = not payload and capture.sha256 is None and head.reconstructed
             cut = ("body",) if is_body_lost or capture.marks & ExchangeMark.BODY_CUT else ()

@@ -14,7 +14,7 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
-__all__ = ["Head", "agreeing_head", "as_one_chunk", "is_chunked", "status_line"]
+__all__ = ["Head", "agreeing_head", "as_one_chunk", "ends_early", "is_chunked", "status_line"]
 
 _LINES = re.compile(rb"[\r\n]+")
 _IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC 9110, section 5.1
@@ -63,6 +63,11 @@ def agreeing_head(headers: bytes, length: int, *, is_coded: bool = False) -> Hea
     if changed and not lengths:
         lines.append(b"Content-Length: " + true_length)
     return Head(b"".join([line + b"\r\n" for line in lines]), tuple(changed))
+
+
+def ends_early(lines: bytes) -> bool:
+    """Whether header lines have a blank line between them, behind which a reader would look for the body."""
+    return b"\n\n" in lines or b"\n\r\n" in lines
 
 
 def is_chunked(lines: bytes) -> bool:

@@ -152,7 +152,8 @@ def test_an_export_without_a_complete_part_begins_anew(pages: Desk, tmp_path: Pa
     assert len(_responses(tmp_path / "out")) == 9
 
 
-def test_hostile_values_break_no_record(doomed_desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_old", [True, False])
+def test_hostile_values_break_no_record(doomed_desk: Desk, tmp_path: Path, is_old: bool) -> None:
     desk = doomed_desk
     desk.begin()
     desk.seed(f"{A}/")
@@ -165,7 +166,8 @@ def test_hostile_values_break_no_record(doomed_desk: Desk, tmp_path: Path) -> No
     with desk.look.begin() as connection:
         for number, path in enumerate(PATHS):
             connection.execute(urls.update().where(urls.c.path == path).values(path=f"{hostile}{number}"))
-        connection.execute(fetches.update().values(headers=headers, address="::1\r\nX: y"))
+        stored = {"headers": headers} if is_old else {"head": b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n"}
+        connection.execute(fetches.update().values({"head": None, **stored, "head_base": None, "address": "::1\r\nX: y"}))
         connection.execute(documents.update().values(title='"\r\n\u2028</script>', media_type="text/html\r\nX: y"))
     warc(desk, tmp_path / "out")
     (file,) = (tmp_path / "out").glob("*.warc.gz")
