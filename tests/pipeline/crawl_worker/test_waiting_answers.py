@@ -39,8 +39,9 @@ class Metered(World):
 
 
 def bomb(size: int) -> DownloadResult:
-    packed = gzip.compress(bytes(size))
-    return DownloadResult(200, (("Content-Type", "image/png"),), packed, codings=("gzip",))
+    """An answer that is small on its way. It has two codings, so that its record has the unpacked bytes; one would be kept."""
+    packed = gzip.compress(gzip.compress(bytes(size)))
+    return DownloadResult(200, (("Content-Type", "image/png"),), packed, codings=("gzip", "gzip"))
 
 
 def test_answers_that_arrive_together_are_handled_as_credit_comes_back() -> None:
