@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 import pycurl
@@ -12,7 +12,7 @@ from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
 from parcahyd.net.giving_way import Tempo
-from parcahyd.net.http_heads import final_head
+from parcahyd.net.http_heads import final_head, headers_of
 from parcahyd.net.wire_budget import WireBudget
 from parcahyd.rules.listings.ftp_listing import FTP_LISTING
 from parcahyd.rules.listings.gopher_menu import GOPHER_MENU, gopher_media_type, is_gopher_error, is_one_line
@@ -25,14 +25,11 @@ __all__ = [
     "StallTimeout",
     "Transfer",
     "Wanted",
-    "final_headers",
 ]
 
 Done = Callable[[DownloadResult], None]
 Wanted = tuple[int, int, int, tuple[str, int] | tuple[str, int, int, int]]
 """Family, kind, protocol and address of the socket that libcurl asks for."""
-
-_BLANK_LINES = (b"\r\n", b"\n")
 
 # libcurl's numbers for the version of HTTP of an answer.
 _PROTOCOLS = {
@@ -259,11 +256,11 @@ class Transfer:
         status: int = self.curl.getinfo(pycurl.RESPONSE_CODE)
         if status < 200:
             return self._failure(DownloadFailure.PROTOCOL, f"status {status} is not a final answer")
-        headers = final_headers(self._lines)
-        if headers is None:
+        head = final_head(self._lines)
+        if not head:
             # libcurl takes the end of the connection for the end of the headers, and the answer for an empty one.
             return self._failure(DownloadFailure.TRUNCATED, "the headers broke off")
-        getinfo = self.curl.getinfo
+        getinfo, headers = self.curl.getinfo, headers_of(head)
         return DownloadResult(
             status,
             headers,
@@ -274,7 +271,7 @@ class Transfer:
             getinfo(pycurl.TOTAL_TIME),
             _PROTOCOLS.get(getinfo(pycurl.INFO_HTTP_VERSION), ""),
             codings_of(headers),
-            head=final_head(self._lines),
+            head=head,
         )
 
     def _ftp_result(self, number: int, text: str) -> DownloadResult:
@@ -304,32 +301,6 @@ class Transfer:
             detail = f"the connection led to {self._peer} and not to {self._address}"
             failure = DownloadFailure.CONNECT
         return DownloadResult(peer=self._peer, failure=failure, detail=detail, elapsed=self.curl.getinfo(pycurl.TOTAL_TIME))
-
-
-def final_headers(lines: Iterable[bytes]) -> list[tuple[str, str]] | None:
-    """The headers of the last answer among a transfer's header lines, without the trailers that may follow its body.
-
-    None where they are not complete. Interim answers (RFC 9110, section 15.2) come first, each with its own status line and
-    blank line. A folded header continues in lines that begin with a blank. A line without a name before its colon is dropped:
-    nothing could ask for it, and it says nothing about the document.
-    """
-    headers: list[tuple[str, str]] = []
-    block_over = True
-    for line in lines:
-        if block_over:
-            if line.startswith(b"HTTP/"):
-                headers.clear()
-                block_over = False
-        elif line in _BLANK_LINES:
-            block_over = True
-        elif line[0] in b" \t" and headers:
-            name, value = headers[-1]
-            headers[-1] = (name, f"{value} {line.decode('latin-1').strip()}")
-        else:
-            name, _, value = line.decode("latin-1").partition(":")
-            if name.strip():
-                headers.append((name, value.strip()))
-    return headers if block_over else None
 
 
 def _header_lines(headers: tuple[tuple[str, str], ...]) -> list[bytes]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
-from parcahyd.net.curl_transfer import Pace, StallTimeout, Transfer, final_headers
+from parcahyd.net.curl_transfer import Pace, StallTimeout, Transfer
 from parcahyd.net.wire_budget import WireBudget
 from tests.net.downloader_harness import AUTHORITY
 
@@ -24,44 +24,6 @@ def transfer() -> Iterator[Transfer]:
 
 def _ignore(_result: DownloadResult) -> None:
     pass
-
-
-def test_headers_of_a_plain_answer() -> None:
-    lines = [b"HTTP/1.1 200 OK\r\n", b"Content-Type: text/html\r\n", b"X-Empty:\r\n", b"X-Colon: a:b\r\n", b"\r\n"]
-    assert final_headers(lines) == [("Content-Type", "text/html"), ("X-Empty", ""), ("X-Colon", "a:b")]
-
-
-def test_interim_answers_and_trailers_are_left_out() -> None:
-    lines = [
-        *(b"HTTP/1.1 103 Early Hints\r\n", b"Link: </a>\r\n", b"\r\n"),
-        *(b"HTTP/1.1 103 Early Hints\r\n", b"Link: </b>\r\n", b"\r\n"),
-        *(b"HTTP/1.1 200 OK\r\n", b"X: final\r\n", b"\r\n"),
-        *(b"X: trailer\r\n", b"\r\n"),
-    ]
-    assert final_headers(lines) == [("X", "final")]
-
-
-def test_a_header_that_looks_like_a_status_line_hides_nothing() -> None:
-    lines = [b"HTTP/2 200 \r\n", b"First: 1\r\n", b"HTTP/1.1 404: no\r\n", b"Last: 2\r\n", b"\r\n"]
-    assert final_headers(lines) == [("First", "1"), ("HTTP/1.1 404", "no"), ("Last", "2")]
-
-
-def test_folded_lines_and_bytes_beyond_ascii() -> None:
-    lines = [b"HTTP/1.1 200 OK\n", b"X: one\n", b"\t two\xe9\n", b"\n"]
-    assert final_headers(lines) == [("X", "one two\xe9")]
-
-
-@pytest.mark.parametrize("line", [b": x\r\n", b":\r\n", b" : x\r\n", b"\t\r\n"])
-def test_a_line_without_a_name_is_dropped(line: bytes) -> None:
-    assert final_headers([b"HTTP/1.1 200 OK\r\n", line, b"X: 1\r\n", b"\r\n"]) == [("X", "1")]
-
-
-def test_no_lines_no_headers() -> None:
-    assert final_headers([]) == []
-
-
-def test_headers_without_an_end_are_none() -> None:
-    assert final_headers([b"HTTP/1.1 200 OK\r\n", b"X: 1\r\n"]) is None
 
 
 def test_a_socket_to_another_address_is_never_opened(transfer: Transfer) -> None:

@@ -44,7 +44,7 @@ from parcahyd.formats.office_summary import OfficeSummarizer
 from parcahyd.formats.summaries import TextSummarizer
 from parcahyd.formats.xml_summary import XmlSummarizer
 from parcahyd.net.cookie_jar import read_set_cookie
-from parcahyd.net.curl_transfer import final_headers
+from parcahyd.net.http_heads import headers_of
 from parcahyd.rules.html.link_header import read_link_headers
 from parcahyd.rules.html.links import read_links, read_tree
 from parcahyd.rules.html.xml_links import read_xml_links
@@ -204,7 +204,7 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
     "table of variable information": (read_tvi, _tables),
     "bundle": (read_bundle, lambda: [_bundle()]),
     "header block": (
-        lambda body: final_headers([line + b"\r\n" for line in body.split(b"\r\n")]),
+        headers_of,
         lambda: [b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n folded\r\nA: b\r\n\r\n"],
     ),
     "media type": (lambda body: recognise(_text(body[:60]), body), lambda: [*_HTML()[:2], _zip(_OFFICE), _tar(), b"%PDF-1.7"]),
