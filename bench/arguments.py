@@ -41,6 +41,7 @@ class Arguments:
     fetch: bool
     scrapy: str
     settings: Sequence[str]
+    gzip: bool
     before: Path | None
     python: str
     other_python: str | None
@@ -68,6 +69,7 @@ def parse(arguments: Sequence[str] | None = None) -> Arguments:
         fetch=given.fetch,
         scrapy=given.scrapy,
         settings=given.set,
+        gzip=given.gzip,
         before=given.before,
         python=given.python,
         other_python=given.other_python,
@@ -149,6 +151,9 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sites", type=Path, metavar="FOLDER", help="where packages of named sites are unpacked")
     parser.add_argument(
         "--fetch", action="store_true", help="download missing named sites into --sites and missing peers into --peers"
+    )
+    parser.add_argument(
+        "--gzip", action="store_true", help="serve pages compressed to contenders that take it, from files compressed before"
     )
     parser.add_argument(
         "--output", type=Path, default=_memory_folder(), metavar="FOLDER", help="where crawls write: a memory file system"

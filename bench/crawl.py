@@ -31,7 +31,7 @@ from bench.report import markdown
 from bench.report_page import write_section
 from bench.results import RawLog, Results, SiteResults
 from bench.rounds import Ground, Tally, play
-from bench.sites import Site, choose_sites
+from bench.sites import Site, choose_sites, compressed
 
 __all__ = ["main", "run"]
 
@@ -95,7 +95,8 @@ def _crawl_site(
     reachable = walk(site.root, site.start)
     _warm(site.root)
     present, not_crawled = _fit(contenders, len(reachable.pages), arguments.slow_pages)
-    with _served(site, reachable, arguments, scratch) as ground:
+    served = compressed(site, scratch) if arguments.gzip else site
+    with _served(served, reachable, arguments, scratch) as ground:
         memory = play(present, ground, arguments.rounds, arguments.repeats, raw_log.add)
         disk = Tally({}, {})
         if on_disk:

@@ -26,7 +26,8 @@ _SETTLED_SECONDS = 0.1
 _SHORTEST_STRETCH = 0.5
 _ESCAPED = re.compile(r"\\x([0-9A-F]{2})")
 
-# Answers are not compressed: every contender receives the same bytes, whatever codings it offers.
+# Answers are compressed only where a site has the compressed files (`sites.compressed`): otherwise every contender receives the
+# same bytes, whatever codings it offers.
 _CONFIGURATION = """
 daemon off;
 {user}
@@ -42,6 +43,7 @@ http {{
   default_type application/octet-stream;
   charset utf-8;
   sendfile on;
+  gzip_static on;
   tcp_nopush on;
   keepalive_requests 1000000;
   log_format bench '$msec|$status|$sent_http_content_type|$request_method|$body_bytes_sent|$sent_http_content_length|$uri';

@@ -6,15 +6,18 @@ package and unpacks it there, without installing anything.
 
 from __future__ import annotations
 
+import gzip
 import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-__all__ = ["GENERATED", "PACKAGED", "Packaged", "Site", "choose_sites", "generate"]
+from bench.nginx import HTML_SUFFIXES
+
+__all__ = ["GENERATED", "PACKAGED", "Packaged", "Site", "choose_sites", "compressed", "generate"]
 
 GENERATED = "generated"
 _PAGES = 2_000
@@ -82,6 +85,16 @@ def choose_sites(names: Sequence[str], folder: Path | None, scratch: Path, *, fe
         found = [site for packaged in PACKAGED.values() if (site := packaged.found(folders)) is not None]
         return found or [_fallen_back(scratch)]
     return [_site(name, folders, scratch, fetch=fetch, start=start) for name in names]
+
+
+def compressed(site: Site, scratch: Path) -> Site:
+    """A copy of the site in which each page has its compressed form beside it: the server sends that to whoever takes it."""
+    root = scratch / f"{site.name}-gzip"
+    shutil.copytree(site.root, root, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+    for page in list(root.rglob("*")):
+        if page.suffix in HTML_SUFFIXES and page.is_file():
+            page.with_name(f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), 6, mtime=0))
+    return replace(site, root=root)
 
 
 def _site(name: str, folders: Sequence[Path], scratch: Path, *, fetch: bool, start: str) -> Site:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from bench.coverage import walk
-from bench.sites import PACKAGED, Packaged, Site, choose_sites, generate
+from bench.sites import PACKAGED, Packaged, Site, choose_sites, compressed, generate
 
 
 def test_a_packaged_site_is_found_below_a_folder(tmp_path: Path) -> None:
@@ -40,3 +41,16 @@ def test_the_generated_site_is_the_same_every_time_and_all_of_it_can_be_reached(
     assert len(walk(tmp_path / "one", "index.html").pages) == 120
     for file in sorted((tmp_path / "one").rglob("*.html")):
         assert file.read_bytes() == (tmp_path / "two" / file.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_a_compressed_site_has_each_page_in_both_forms(tmp_path: Path) -> None:
+    root = tmp_path / "site"
+    (root / "below").mkdir(parents=True)
+    (root / "index.html").write_bytes(b"<p>one</p>")
+    (root / "below" / "two.htm").write_bytes(b"<p>two</p>")
+    (root / "style.css").touch()
+    served = compressed(Site("site", root), tmp_path)
+    assert sorted(path.name for path in served.root.rglob("*") if path.is_file()) == [
+        *("index.html", "index.html.gz", "style.css", "two.htm", "two.htm.gz")
+    ]
+    assert gzip.decompress((served.root / "below" / "two.htm.gz").read_bytes()) == b"<p>two</p>"
