@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import case, delete, insert, select
 
 from parcahyd.core.records import Exchange
 from parcahyd.rules.urls.canonical_url import key_of
-from parcahyd.storage.expressions import pairs, same
+from parcahyd.storage.expressions import numbers, pairs, same
 from parcahyd.storage.heads import HeadRows, RequestRows
 from parcahyd.storage.packing import PackedPage, StoredBytes
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import exchanges, own_bodies
+from parcahyd.storage.schema import documents, exchanges, fetches, own_bodies
 from parcahyd.storage.writer import Writer
 
 __all__ = ["ExchangeRows"]
@@ -29,6 +29,19 @@ _OF_URLS = (
     select(exchanges.c.site_id, exchanges.c.key, exchanges.c.id, exchanges.c.fetch_id)
     .join_from(_PAIR, exchanges, (exchanges.c.site_id == _PAIR.c.site_id) & (exchanges.c.key == _PAIR.c.key))
     .order_by(exchanges.c.id.desc())
+)
+# The digest of the coded bytes that are kept of a version, with its document or by itself.
+_CODED_FORMS = (
+    select(
+        fetches.c.id,
+        case(
+            (fetches.c.coded_sha256.is_(None), documents.c.coded_sha256),
+            (own_bodies.c.fetch_id.is_not(None), fetches.c.coded_sha256),
+        ),
+    )
+    .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
+    .join(own_bodies, own_bodies.c.fetch_id == fetches.c.id, isouter=True)
+    .where(fetches.c.id.in_(numbers("ids")))
 )
 _INSERT = insert(exchanges)
 _INSERT_BODY = insert(own_bodies)
@@ -68,11 +81,13 @@ class ExchangeRows:
         self._add(site, key, at, status, address, answer, fetch, None)
 
     def same_again(self, packed: PackedPage, key: int, fetch: int) -> None:
-        """A page that came again as it is stored."""
+        """A page that came again as it is stored. Its own bytes are those of a redirect, or a coded form."""
         page = packed.page
         facts = (page.head, page.marks, page.protocol, page.started_at, page.seconds, page.request, b"", page.coding)
         self._add(
-            page.site, key, page.fetched_at, page.status, page.address, Exchange(*facts), fetch, None, packed.coded_sha256
+            *(page.site, key, page.fetched_at, page.status, page.address, Exchange(*facts), fetch),
+            packed.own_body,
+            packed.coded_sha256,
         )
 
     def body_of(self, fetch: int, packed: PackedPage, coded_sha256: bytes | None) -> None:
@@ -126,9 +141,20 @@ class ExchangeRows:
         self._writer.many(_INSERT_BODY, self._bodies)
         self._bodies.clear()
         if self._rows:
+            self._drop_known_bodies()
             self._writer.many(_INSERT, self._rows)
             self._trim(list({(row["site_id"], row["key"]) for row in self._rows}))
             self._rows.clear()
+
+    def _drop_known_bodies(self) -> None:
+        """A coded form that came again is not stored where its version has it."""
+        again = [row for row in self._rows if row["coded_sha256"] and row["body"] is not None]
+        if again:
+            versions = self._writer.lists.bind([row["fetch_id"] for row in again])
+            known = dict(self._writer.rows(_CODED_FORMS, ids=versions))
+            for row in again:
+                if known.get(row["fetch_id"]) == row["coded_sha256"]:
+                    row |= {"body": None, "length": None, "body_coding": ""}
 
     def _trim(self, places: Sequence[tuple[int, int]]) -> None:
         work = self._state.work

@@ -253,9 +253,14 @@ class PageRows:
                     rows.learned[fetch] = self._learning.seen_again(packed, version)
                 rows.kept.add(fetch)
             if fetch in rows.kept:  # It keeps the document that it has.
-                packed = msgspec.structs.replace(packed, sha256=b"", packed=b"", regions=(), whole=packed.version)  # noqa: PLW2901
+                packed = self._without_document(packed)  # noqa: PLW2901 (the same)
             stored[packed.page.site, packed.page.path] = packed
         return [stored.get((packed.page.site, packed.page.path), packed) for packed in pages]
+
+    def _without_document(self, packed: PackedPage) -> PackedPage:
+        """A page that came again as it is stored; its coded form may be another one."""
+        own = packed.document if packed.coding and self._state.work.KeepCoded else None
+        return msgspec.structs.replace(packed, sha256=b"", packed=b"", regions=(), whole=packed.version, own_body=own)
 
     def _judge(self, rows: _Rows, version: PriorVersion, packed: PackedPage) -> PackedPage:
         """A page with other bytes than before, as it is to be stored."""
