@@ -14,8 +14,9 @@ import msgspec
 
 from parcahyd.core.errors import UserError
 from parcahyd.export.archive_parts import ArchiveParts, Counts
+from parcahyd.export.captures import count_captures, read_captures
 from parcahyd.export.cdxj import merged_lines
-from parcahyd.export.exchanges import count_captures, read_captures, read_exchanges
+from parcahyd.export.exchanges import read_exchanges
 from parcahyd.export.selection import Selection
 from parcahyd.export.wacz import pack_wacz
 from parcahyd.storage.reports.reader import Reader

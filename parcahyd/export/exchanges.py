@@ -1,8 +1,7 @@
-"""What was exchanged with servers, read from the database for an export: the only module of this room that knows the tables.
+"""What was exchanged with servers, read from the database for an export.
 
-`read_captures` goes through the stored versions in the order of their ids, then through the answers that brought no version (a
-check, an error), some at a time in short transactions, and skips what was not asked for. `read_exchanges` adds the bodies, as
-many at a time as fit into a bounded number of bytes. So memory does not grow with the crawl, and a crawl may write meanwhile.
+`read_exchanges` adds to captures their heads, bodies and requests, as many at a time as fit into a bounded number of bytes. So
+memory does not grow with the crawl, and a crawl may write meanwhile.
 
 An exchange goes out as it was received, as far as the database has it. `Exchange.reconstructed` names the parts that it does
 not have so: codings that were not kept, the status line of HTTP/2, everything but the headers of crawls before version 5.
@@ -13,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from hashlib import sha256
-from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, case, exists, func, literal, null, select, tuple_
+from sqlalchemy import Connection, Table, select, tuple_
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
-from parcahyd.export.heads import agreeing_head, as_one_chunk, ends_early, is_chunked, status_line
-from parcahyd.export.selection import Selection
+from parcahyd.export.captures import WITHOUT_VERSION, Capture, ids_of
+from parcahyd.export.heads import agreeing_head, as_one_chunk, ends_early, has_trailers, is_chunked, status_line, with_crlf
+from parcahyd.export.sent_validators import validators_of_checks, validators_of_versions
 from parcahyd.storage.heads import head_of, header_lines
 from parcahyd.storage.packing import PackedRegion, StoredBytes, UnpackingFailure, whole_of
 from parcahyd.storage.reports.reader import Reader
@@ -34,19 +33,14 @@ from parcahyd.storage.schema import (
     requests,
     seeds,
     sites,
-    tvis,
     urls,
     volatile,
 )
 
-__all__ = ["Capture", "Exchange", "Kind", "count_captures", "read_captures", "read_exchanges"]
+__all__ = ["Exchange", "Kind", "read_exchanges"]
 
-_PAGE = 1000
 _BATCH_BYTES = 8 << 20
 _BATCH = 256
-_MEMBER = "#!/"
-_WITHOUT_VERSION = 1 << 62
-"""Numbers of captures from here on are those of answers that brought no version."""
 _PROTOCOLS = {"1.0": "http/1.0", "1.1": "http/1.1", "2": "h2", "3": "h3"}
 
 
@@ -57,49 +51,6 @@ class Kind(Enum):
     NOT_MODIFIED = "an answer that confirms the bytes of an earlier one"
     RESOURCE = "a document of a protocol that has no heads (ftp)"
     CONVERSION = "a page that was put together from an earlier answer and a table of variable information"
-
-
-class Capture(msgspec.Struct, frozen=True, gc=False):
-    """A stored version, or an answer that brought none, without its bytes."""
-
-    number: int
-    """Its place in the order of reading; an export goes on after it."""
-    version: int | None
-    """The version that has the document; None where there is none, as with an error."""
-    url: str
-    at: float
-    status: int
-    address: str
-    head: bytes | None
-    """These three as they are stored: see `head_of`."""
-    head_base: int | None
-    headers: bytes
-    coding: str
-    """The content codings that the answer came with."""
-    coded_sha256: bytes | None
-    """Of the bytes as they were transferred, where the document does not have them."""
-    marks: int
-    protocol: str
-    request: int | None
-    redirect: str | None
-    media_type: str
-    """Empty where there is no document."""
-    charset: str
-    title: str
-    depth: int
-    """How many links lead from a seed to it."""
-    hops: int
-    """How many redirects led to it."""
-    is_seed: bool
-    is_merged: bool
-    sha256: bytes | None
-    """Of the document; None where there is none."""
-    packed: int
-    """About how many bytes are read for it."""
-    confirmed: bytes = b""
-    """Of a check: the digest of the payload that the version goes out with."""
-    first_seen_on: tuple[int, int] | None = None
-    """Site and key of the page that first linked to it."""
 
 
 class Exchange(msgspec.Struct, frozen=True, gc=False):
@@ -121,149 +72,12 @@ class Exchange(msgspec.Struct, frozen=True, gc=False):
     """The parts that were not kept as they were received; empty: it is all as it was."""
     request: bytes | None = None
     """The head of the request; None: it was not kept."""
+    is_request_reconstructed: bool = False
+    """Its validators are told by the answers before."""
     protocol: str | None = None
     """Such as "http/1.1" or "h2"; None: not known."""
     via: str | None = None
     """The URL that led to it, where that is known."""
-
-
-_before = fetches.alias("before")
-_HEADERS_BEFORE = (
-    select(_before.c.headers)
-    .where(_before.c.site_id == fetches.c.site_id, _before.c.key == fetches.c.key, _before.c.id < fetches.c.id)
-    .order_by(_before.c.id.desc())
-    .limit(1)
-    .scalar_subquery()
-)
-_HAS_REGIONS = exists().where(volatile.c.fetch_id == fetches.c.id, volatile.c.id != "")
-# The digest of the payload with which a version goes out: of its coded bytes, if they are kept, else of the document.
-_HAS_OWN_BODY = exists().where(own_bodies.c.fetch_id == fetches.c.id)
-_CONFIRMED = func.coalesce(
-    case(
-        (fetches.c.coding == "", None),
-        (fetches.c.coded_sha256.is_(None), documents.c.coded_sha256),
-        (_HAS_OWN_BODY, fetches.c.coded_sha256),
-    ),
-    fetches.c.sha256,
-)
-
-
-def _facts(table: Table) -> tuple[Any, ...]:
-    """The columns that `fetches` and `exchanges` share."""
-    columns = table.c
-    return (
-        *(columns.id, columns.site_id, columns.at, columns.status, columns.address, columns.head, columns.head_base),
-        *(columns.coding, columns.coded_sha256, columns.marks, columns.protocol, columns.request_id),
-        *(urls.c.path, urls.c.state, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.changes, urls.c.via_site, urls.c.via_key),
-        *(sites.c.scheme, sites.c.host, sites.c.port),
-        *(documents.c.media_type, documents.c.charset, documents.c.title, func.length(documents.c.body).label("packed")),
-        *(fetches.c.document_id, fetches.c.sha256, fetches.c.length),
-    )
-
-
-def _with_urls(statement: Any, table: Table) -> Any:
-    return statement.join(urls, (urls.c.site_id == table.c.site_id) & (urls.c.key == table.c.key)).join(
-        sites, sites.c.id == table.c.site_id
-    )
-
-
-_CAPTURES = (
-    _with_urls(
-        select(
-            *_facts(fetches),
-            *(fetches.c.id.label("version"), fetches.c.headers, fetches.c.redirect, tvis.c.merges),
-            *(_HAS_REGIONS.label("has_regions"), case((_HAS_REGIONS, _HEADERS_BEFORE)).label("headers_before")),
-            null().label("confirmed"),
-        ).select_from(fetches),
-        fetches,
-    )
-    .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
-    .join(tvis, tvis.c.fetch_id == fetches.c.id, isouter=True)
-)
-_OTHER_CAPTURES = (
-    _with_urls(
-        select(
-            *_facts(exchanges),
-            *(exchanges.c.fetch_id.label("version"), literal(b"").label("headers"), null().label("redirect")),
-            *(null().label("merges"), literal(False).label("has_regions"), null().label("headers_before")),
-            _CONFIRMED.label("confirmed"),
-        ).select_from(exchanges),
-        exchanges,
-    )
-    .join(fetches, fetches.c.id == exchanges.c.fetch_id, isouter=True)
-    .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
-)
-
-
-def count_captures(reader: Reader) -> int:
-    """How many versions and other answers are stored, chosen or not."""
-    return sum(int(reader.rows(select(func.count()).select_from(table))[0][0]) for table in (fetches, exchanges))
-
-
-def read_captures(
-    reader: Reader, selection: Selection, after: int = 0, passed: Callable[[int], None] = lambda _: None
-) -> Iterator[Capture]:
-    """The chosen captures behind number `after`, ascending. `passed` is told how many were looked at, now and then.
-
-    A member of an archive is left out: it was never sent by itself, and the archive is there. So is a page that asked not to be
-    kept, of which the database has nothing.
-    """
-    sources = ((fetches, _CAPTURES, 0), (exchanges, _OTHER_CAPTURES, _WITHOUT_VERSION))
-    for table, statement, begin in sources:
-        if after >= _WITHOUT_VERSION > begin:
-            continue
-        for page in reader.pages(table, statement.where(table.c.id > max(0, after - begin)), _PAGE):
-            for row in page:
-                url = f"{origin(row.scheme, row.host, row.port)}{row.path}"
-                if _MEMBER not in url and selection.admits(row.site_id, row.at, row.state, row.media_type or "", url):
-                    yield _capture(row, begin + row.id, url)
-            passed(len(page))
-
-
-def _capture(row: Any, number: int, url: str) -> Capture:
-    return Capture(
-        number=number,
-        version=row.version if row.document_id is not None else None,
-        url=url,
-        at=row.at,
-        status=row.status,
-        address=row.address,
-        head=None if row.head is None else bytes(row.head),
-        head_base=row.head_base,
-        headers=bytes(row.headers),
-        coding=row.coding,
-        coded_sha256=None if row.coded_sha256 is None else bytes(row.coded_sha256),
-        marks=row.marks,
-        protocol=row.protocol,
-        request=row.request_id,
-        redirect=row.redirect,
-        media_type=row.media_type or "",
-        charset=row.charset or "",
-        title=row.title or "",
-        depth=row.depth,
-        hops=row.hops,
-        is_seed=row.seed,
-        is_merged=_is_merged(row),
-        sha256=None if row.document_id is None else bytes(row.sha256),
-        packed=(row.packed or 0) + (row.length or 0),
-        confirmed=bytes(row.confirmed or b""),
-        first_seen_on=None if row.via_key is None else (row.via_site or row.site_id, row.via_key),
-    )
-
-
-def _is_merged(row: Any) -> bool:
-    """Whether a version was put together from fragments. Before version 5 of the tables that is told by its headers, which are
-    those of the version before it.
-
-    Where the version before is not kept any more, a page that changed and is refreshed by its table is taken for merged.
-    """
-    if row.head is not None:
-        return bool(row.marks & ExchangeMark.MERGED)
-    if not row.has_regions:
-        return False
-    if row.headers_before is None:
-        return bool(row.changes and row.merges)
-    return bytes(row.headers_before) == bytes(row.headers)
 
 
 def read_exchanges(reader: Reader, captures: Iterable[Capture], damaged: Callable[[str, str], None]) -> Iterator[Exchange]:
@@ -304,9 +118,12 @@ class _Stored:
     def __init__(self, connection: Connection, captures: list[Capture]) -> None:
         versions = [capture.version for capture in captures if capture.version is not None and capture.status != _NOT_MODIFIED]
         self._documents = _documents(connection, versions)
-        self._own = _own_bodies(connection, [capture.number for capture in captures])
+        # An answer that brought the same bytes again refers to the version that has them.
+        again = {capture.version for capture in captures if capture.coded_sha256 and capture.version is not None}
+        self._own = _own_bodies(connection, list(again.union([capture.number for capture in captures])))
         self._bases = _contents(connection, head_bases, {capture.head_base for capture in captures})
         self._requests = _contents(connection, requests, {capture.request for capture in captures})
+        self._validators = _validators(connection, captures)
         self._vias = _vias(connection, [capture.url for capture in captures if capture.is_seed])
         self._pages = _urls_of(connection, {capture.first_seen_on for capture in captures})
 
@@ -319,19 +136,24 @@ class _Stored:
             found = self._documents.get(capture.version)
             if found is None:
                 return None
-            stored, regions = found
+            stored, regions, coded_sha256 = found
             document = whole_of(stored, regions)
             if sha256(document).digest() != capture.sha256:
                 raise UnpackingFailure("it is not what was received")
-            if stored.coding and stored.coding == capture.coding and capture.coded_sha256 is None:
+            if stored.coding and stored.coding == capture.coding and capture.coded_sha256 in (None, coded_sha256):
                 coded = stored.packed
-        own = self._own.get(capture.number)
+        own = self._own.get(capture.number) or self._same_again(capture)
         if own is not None:
             document, coded = own.unpack(), own.packed if own.coding else coded
         if coded is not None:
             return self._made(capture, coded, document, is_as_sent=True)
         has_body = own is not None or capture.sha256 is not None
         return self._made(capture, document, document, is_as_sent=has_body and not capture.coding)
+
+    def _same_again(self, capture: Capture) -> StoredBytes | None:
+        """The coded bytes that the version of an answer has by itself, where the answer had the same."""
+        own = self._own.get(capture.version or 0) if capture.coded_sha256 else None
+        return own if own is not None and sha256(own.packed).digest() == capture.coded_sha256 else None
 
     def _made(self, capture: Capture, payload: bytes, document: bytes, *, is_as_sent: bool) -> Exchange:
         """`is_as_sent`: the payload has the codings of which the head speaks."""
@@ -343,6 +165,7 @@ class _Stored:
         )
         if is_whole and has_chunks and not capture.coding:
             body = as_one_chunk(payload)
+            reconstructed = (*reconstructed, "trailers") if has_trailers(lines) else reconstructed
         elif not is_whole or has_chunks:
             # fastwarc loses its place behind a coded body in chunks, so that one goes out without them.
             head = agreeing_head(lines, len(payload), is_coded=is_as_sent and bool(capture.coding))
@@ -361,6 +184,7 @@ class _Stored:
             document=document,
             reconstructed=reconstructed,
             request=self._request(capture),
+            is_request_reconstructed=bool(capture.marks & ExchangeMark.CONDITIONAL),
             protocol=_PROTOCOLS.get(capture.protocol),
             via=self._vias.get(capture.url) or self._pages.get(capture.first_seen_on),
         )
@@ -379,6 +203,9 @@ class _Stored:
             reconstructed.append("status-line")
         if capture.marks & ExchangeMark.HEAD_CUT:
             reconstructed.append("head")
+        if head.count(b"\n") != head.count(b"\r\n"):  # Common readers find no end of such a head.
+            lines = with_crlf(lines)
+            reconstructed.append("line-ends")
         return line, lines, tuple(reconstructed)
 
     def _request(self, capture: Capture) -> bytes | None:
@@ -387,7 +214,11 @@ class _Stored:
             return None
         scheme, _, rest = capture.url.partition("://")
         host, _, path = rest.partition("/")
-        return f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode() + lines + b"\r\n" if scheme in _WEB else None
+        if scheme not in _WEB:
+            return None
+        first = f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
+        at = lines.rfind(b"Accept-Encoding:")  # It was sent last.
+        return b"%s%s%s%s\r\n" % (first, lines[:at], self._validators.get(capture.number, b""), lines[at:])
 
 
 _NOT_MODIFIED = 304
@@ -395,8 +226,8 @@ _WEB = frozenset(("http", "https"))
 _WITH_CHUNKS = frozenset(("", "1.1"))
 
 
-def _documents(connection: Connection, versions: list[int]) -> dict[int, tuple[StoredBytes, list[PackedRegion]]]:
-    """By version: the bytes of its document, and its regions."""
+def _documents(connection: Connection, versions: list[int]) -> dict[int, tuple[StoredBytes, list[PackedRegion], bytes | None]]:
+    """By version: the bytes of its document, its regions, and the digest of the document's coded bytes."""
     if not versions:
         return {}
     regions: dict[int, list[PackedRegion]] = {}
@@ -404,19 +235,17 @@ def _documents(connection: Connection, versions: list[int]) -> dict[int, tuple[S
     of_versions = select(*columns).where(volatile.c.fetch_id.in_(versions))
     for number, *region in connection.execute(of_versions.order_by(volatile.c.offset, volatile.c.region)):
         regions.setdefault(number, []).append(PackedRegion(*region))
-    statement = select(fetches.c.id, documents.c.body, documents.c.length, documents.c.coding).join(
-        documents, documents.c.id == fetches.c.document_id
-    )
+    of_document = (documents.c.body, documents.c.length, documents.c.coding, documents.c.coded_sha256)
+    statement = select(fetches.c.id, *of_document).join(documents, documents.c.id == fetches.c.document_id)
     return {
-        number: (StoredBytes(bytes(body), length, coding), regions.get(number, []))
-        for number, body, length, coding in connection.execute(statement.where(fetches.c.id.in_(versions)))
+        number: (StoredBytes(bytes(body), length, coding), regions.get(number, []), coded and bytes(coded))
+        for number, body, length, coding, coded in connection.execute(statement.where(fetches.c.id.in_(versions)))
     }
 
 
 def _own_bodies(connection: Connection, numbers: list[int]) -> dict[int, StoredBytes]:
     """By number of a capture: bytes that no document holds."""
-    versions = [number for number in numbers if number < _WITHOUT_VERSION]
-    others = [number - _WITHOUT_VERSION for number in numbers if number >= _WITHOUT_VERSION]
+    versions, others = ids_of(numbers)
     of_versions = select(own_bodies.c.fetch_id, own_bodies.c.body, own_bodies.c.length, own_bodies.c.coding)
     of_others = select(exchanges.c.id, exchanges.c.body, exchanges.c.length, exchanges.c.body_coding)
     found: dict[int, StoredBytes] = {}
@@ -426,8 +255,16 @@ def _own_bodies(connection: Connection, numbers: list[int]) -> dict[int, StoredB
     if others:
         kept = of_others.where(exchanges.c.id.in_(others), exchanges.c.body.is_not(None))
         for number, body, length, coding in connection.execute(kept):
-            found[_WITHOUT_VERSION + number] = StoredBytes(bytes(body), length, coding)
+            found[WITHOUT_VERSION + number] = StoredBytes(bytes(body), length, coding)
     return found
+
+
+def _validators(connection: Connection, captures: list[Capture]) -> dict[int, bytes]:
+    """By number of a capture: the header lines with the validators of its request, where it had some."""
+    numbers = [capture.number for capture in captures if capture.request and capture.marks & ExchangeMark.CONDITIONAL]
+    versions, others = ids_of(numbers)
+    of_others = validators_of_checks(connection, others)
+    return validators_of_versions(connection, versions) | {WITHOUT_VERSION + id_: lines for id_, lines in of_others.items()}
 
 
 def _contents(connection: Connection, table: Table, numbers: set[int | None]) -> dict[int, bytes]:

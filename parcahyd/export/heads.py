@@ -14,7 +14,7 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
-__all__ = ["Head", "agreeing_head", "as_one_chunk", "ends_early", "is_chunked", "status_line"]
+__all__ = ["Head", "agreeing_head", "as_one_chunk", "ends_early", "has_trailers", "is_chunked", "status_line", "with_crlf"]
 
 _LINES = re.compile(rb"[\r\n]+")
 _IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC 9110, section 5.1
@@ -22,6 +22,8 @@ _LENGTH = b"content-length"
 _CODING = b"content-encoding"
 _MOVED = {_CODING: "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
 _IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?chunked[ \t]*\r?$").search
+_ANNOUNCES_TRAILERS = re.compile(rb"(?im)^trailer:").search
+_LINE_END = re.compile(rb"\r?\n")
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in HTTPStatus}
 
 
@@ -73,6 +75,16 @@ def ends_early(lines: bytes) -> bool:
 def is_chunked(lines: bytes) -> bool:
     """Whether header lines say that the body came in chunks."""
     return _IS_CHUNKED(lines) is not None
+
+
+def has_trailers(lines: bytes) -> bool:
+    """Whether header lines announce trailers behind the last chunk."""
+    return _ANNOUNCES_TRAILERS(lines) is not None
+
+
+def with_crlf(lines: bytes) -> bytes:
+    """Header lines, each ended by CR LF."""
+    return _LINE_END.sub(b"\r\n", lines)
 
 
 def as_one_chunk(payload: bytes) -> bytes:

@@ -16,7 +16,8 @@ from pathlib import Path
 from parcahyd.core.errors import UserError
 from parcahyd.export.archive import UNFINISHED, ExportReport, Listener, require_empty, require_something
 from parcahyd.export.archive_parts import Counts
-from parcahyd.export.exchanges import Capture, Exchange, count_captures, read_captures, read_exchanges
+from parcahyd.export.captures import Capture, count_captures, read_captures
+from parcahyd.export.exchanges import Exchange, read_exchanges
 from parcahyd.export.file_names import distinct, file_name, folded
 from parcahyd.export.offline_pages import offline_page, offline_style
 from parcahyd.export.selection import Selection

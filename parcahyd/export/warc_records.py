@@ -48,6 +48,9 @@ _INFO = (
     "kept as they were received. Headers that do not describe the bytes of the record are named X-Archive-Orig-*.\r\n"
 ).encode()
 
+_NEVER_EMPTY = frozenset(("br",))
+"""Codings in which no bytes at all are an error to fastwarc: an answer with one is written whole, also when it comes again."""
+
 _Field = tuple[str, str]
 
 
@@ -83,7 +86,9 @@ class WarcRecords:
         with_main = [("WARC-Target-URI", url), ("WARC-Concurrent-To", f"<urn:uuid:{main_id}>")]
         records = [main]
         if exchange.request is not None:
-            records.append(self._record("request", date, "application/http; msgtype=request", exchange.request, with_main)[1])
+            told = [("PARCAHYD-Reconstructed", "validators")] if exchange.is_request_reconstructed else []
+            of_request = [*with_main, *told]
+            records.append(self._record("request", date, "application/http; msgtype=request", exchange.request, of_request)[1])
         records.append(self._record("metadata", date, "application/warc-fields", _way(exchange), with_main)[1])
         return records
 
@@ -98,7 +103,7 @@ class WarcRecords:
         head = b"%s\r\n%s\r\n" % (exchange.status_line, exchange.headers)
         target = self._written.get(digest)
         is_confirmed = exchange.kind is Kind.NOT_MODIFIED
-        if target is not None and (exchange.body or is_confirmed):
+        if target is not None and (is_confirmed or (exchange.body and exchange.capture.coding not in _NEVER_EMPTY)):
             profile = "server-not-modified" if is_confirmed else "identical-payload-digest"
             referring = [("WARC-Refers-To-Target-URI", target[0]), ("WARC-Refers-To-Date", target[1])]
             fields += [("WARC-Payload-Digest", target[2]), ("WARC-Profile", _PROFILE + profile), *referring]

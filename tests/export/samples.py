@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from parcahyd.export.exchanges import Capture, Exchange, Kind
+from parcahyd.export.captures import Capture
+from parcahyd.export.exchanges import Exchange, Kind
 
 __all__ = ["AT", "capture", "exchange"]
 

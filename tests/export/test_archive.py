@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.core.errors import UserError
-from parcahyd.export import archive_parts, exchanges
+from parcahyd.export import archive_parts, captures, exchanges
 from parcahyd.export.archive import UNFINISHED
 from parcahyd.storage.schema import documents, fetches, urls
 from tests.export.exported import Told, wacz, warc
@@ -35,7 +35,7 @@ def pages(desk: Desk) -> Desk:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchanges, "_PAGE", 3)
+    monkeypatch.setattr(captures, "_PAGE", 3)
     monkeypatch.setattr(exchanges, "_BATCH", 1)
     monkeypatch.setattr(archive_parts, "MOST_EXCHANGES", 2)
 

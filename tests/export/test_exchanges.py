@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from parcahyd.core.records import Exchange as RecordedExchange
-from parcahyd.core.records import TableFact
+from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord, TableFact
 from parcahyd.core.states import Reason, State
-from parcahyd.export import exchanges
-from parcahyd.export.exchanges import Exchange, Kind, count_captures, read_captures, read_exchanges
+from parcahyd.export import captures, exchanges
+from parcahyd.export.captures import count_captures, read_captures
+from parcahyd.export.exchanges import Exchange, Kind, read_exchanges
 from parcahyd.export.selection import Selection
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.schema import documents, fetches, seeds, tvis, urls, volatile
+from parcahyd.storage.schema import exchanges as exchange_rows
 from tests.storage.desk import Desk
 
 A = "http://a.example"
@@ -137,6 +139,78 @@ def test_what_brought_no_version_comes_after_the_versions(desk: Desk) -> None:
     assert _read(desk, after=others[0].capture.number) == others[1:]
 
 
+@pytest.mark.parametrize("keep_coded", [False, True])
+def test_a_page_that_came_again_in_its_coding(desk: Desk, keep_coded: bool) -> None:
+    """The bytes that the version has are not stored again; others are kept if that is asked for."""
+    keep: dict[str, Any] = {"KeepChecks": 5, "KeepCoded": keep_coded}
+    desk.begin(**keep)
+    desk.seed(f"{A}/")
+    body = b"<p>hello</p>" * 50
+    first, second = (gzip.compress(body, mtime=number) for number in (1, 2))
+    facts: dict[str, Any] = {"decoded_length": len(body), "coding": "gzip", "head": _HEAD % b""}
+    desk.crawl(desk.visit(), body=first, **facts)
+    for coded in (first, second):
+        desk.now += 10**7
+        desk.begin(**keep)
+        (pair,) = desk.lease(again_before=desk.now)
+        desk.crawl(pair, body=coded, **facts)
+    bodies = [found.body for found in _read(desk)]
+    assert bodies == [first, first, second if keep_coded else body]
+    assert [row["body"] for row in desk.rows(exchange_rows)] == [None, second if keep_coded else None]
+
+
+def test_a_robots_txt_is_an_answer_of_its_own(desk: Desk) -> None:
+    desk.begin(KeepErrors=1)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    head, rules = b"HTTP/1.1 200 Rules\r\nContent-Length: 14\r\n\r\n", b"User-agent: *\n"
+    answer = RecordedExchange(head, 0, "1.1", 0.0, 0.1, b"", rules, "", None, 200, "192.0.2.1", "/robots.txt")
+    desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.FOUND, rules), exchange=answer))
+    desk.crawl(pair)
+    page, found = _read(desk)
+    assert (page.capture.url, found.capture.url) == (f"{A}/", f"{A}/robots.txt")
+    assert (found.kind, found.body, found.reconstructed) == (Kind.RESPONSE, rules, ())
+    assert _read(desk, match="*/robots.txt") == [found]
+    assert _read(desk, state="stored") == [page]
+
+
+def test_what_a_chosen_answer_confirms_goes_along(desk: Desk) -> None:
+    desk.begin(KeepChecks=5)
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit())
+    desk.now += 5000
+    desk.begin(KeepChecks=5)
+    (pair,) = desk.lease(again_before=desk.now)
+    check = RecordedExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
+    desk.write(desk.unchanged(pair, "/", exchange=check))
+    desk.over(pair)
+    both = _read(desk)
+    assert [found.kind for found in both] == [Kind.RESPONSE, Kind.NOT_MODIFIED]
+    assert _read(desk, since=desk.now) == both
+    assert _read(desk, since=desk.now - 10, until=desk.now - 1) == []
+    assert _read(desk, since=desk.now + 1) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "reconstructed", "lines"),
+    [
+        (b"HTTP/1.1 200 OK\nX: y\n\n", ("line-ends",), b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX: y\nZ: z\r\n\r\n", ("line-ends",), b"X: y\r\nZ: z\r\n"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n",
+            ("trailers",),
+            b"Transfer-Encoding: chunked\r\nTrailer: X\r\n",
+        ),
+    ],
+)
+def test_what_stops_readers_is_put_right(desk: Desk, head: bytes, reconstructed: tuple[str, ...], lines: bytes) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit(), head=head, protocol="1.1")
+    (found,) = _read(desk)
+    assert (found.reconstructed, found.headers) == (reconstructed, lines)
+
+
 def test_an_answer_whose_codings_were_not_kept(desk: Desk) -> None:
     desk.begin()
     desk.seed(f"{A}/")
@@ -179,7 +253,7 @@ def test_the_way_to_a_seed(desk: Desk) -> None:
 
 
 def test_versions_come_in_the_order_of_their_numbers_and_in_batches(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchanges, "_PAGE", 3)
+    monkeypatch.setattr(captures, "_PAGE", 3)
     monkeypatch.setattr(exchanges, "_BATCH", 2)
     desk.begin()
     desk.seed(f"{A}/")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.export.heads import agreeing_head, status_line
+from parcahyd.export.heads import agreeing_head, has_trailers, status_line, with_crlf
 
 
 def test_headers_that_agree_stay_as_they_came() -> None:
@@ -57,3 +57,12 @@ def test_no_value_can_end_the_head_or_lie_about_the_length(headers: bytes, lengt
 def test_a_status_line_for_every_number() -> None:
     assert status_line(404) == b"HTTP/1.1 404 Not Found"
     assert status_line(799) == b"HTTP/1.1 799 "
+
+
+def test_trailers_are_announced_by_a_header() -> None:
+    assert has_trailers(b"X: Trailer: a\r\nTRAILER: X-Sum\r\n")
+    assert not has_trailers(b"X: Trailer: a\r\nTrailers: b\r\n")
+
+
+def test_every_line_ends_with_crlf() -> None:
+    assert with_crlf(b"A: 1\nB: 2\r\nC: 3\n") == b"A: 1\r\nB: 2\r\nC: 3\r\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from parcahyd.core.errors import UserError
-from parcahyd.export import exchanges
+from parcahyd.export import captures, exchanges
 from parcahyd.export.archive import UNFINISHED
 from parcahyd.storage.schema import urls
 from tests.export.exported import Told, files, warc
@@ -93,7 +93,7 @@ def test_hostile_paths_stay_inside(doomed_desk: Desk, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_export_begins_anew(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchanges, "_PAGE", 2)
+    monkeypatch.setattr(captures, "_PAGE", 2)
     monkeypatch.setattr(exchanges, "_BATCH", 1)
     _site(desk, {f"/{number}": ("text/plain", b"%d" % number) for number in range(6)})
     out = tmp_path / "out"

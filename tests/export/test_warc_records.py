@@ -66,6 +66,18 @@ def test_the_same_bytes_are_written_once(tmp_path: Path) -> None:
     assert second.fields["warc-payload-digest"] == first.fields["warc-payload-digest"]
 
 
+def test_what_has_to_be_decoded_from_some_byte_is_written_each_time(tmp_path: Path) -> None:
+    made = [exchange(url, b"packed", coding="br") for url in (A, B)]
+    assert [record.kind for record in _read(tmp_path, *made)] == ["warcinfo", "response", "metadata", "response", "metadata"]
+
+
+def test_validators_of_a_request_are_reconstructed(tmp_path: Path) -> None:
+    request = b"GET / HTTP/1.1\r\n\r\n"
+    requests = [exchange(A, request=request), exchange(A, request=request, is_request_reconstructed=True)]
+    records = [record for record in _read(tmp_path, *requests) if record.kind == "request"]
+    assert [record.fields.get("parcahyd-reconstructed") for record in records] == [None, "validators"]
+
+
 def test_empty_bodies_are_no_twins(tmp_path: Path) -> None:
     kinds = [record.kind for record in _read(tmp_path, exchange(A, b""), exchange(B, b""))]
     assert kinds == ["warcinfo", "response", "metadata", "response", "metadata"]

@@ -47,11 +47,12 @@ class Answer:
     hang_up: bool = False
     """Closes the connection instead of answering."""
     raw: bytes = b""
-    """What is sent instead of all that, before the connection closes."""
+    """What is sent instead of all that, before the connection closes, unless it `stays_open`."""
+    stays_open: bool = False
 
     @property
     def closes(self) -> bool:
-        return self.cut is not None or self.framing == "close" or bool(self.raw)
+        return self.cut is not None or self.framing == "close" or (bool(self.raw) and not self.stays_open)
 
     def pieces(self, *, head_only: bool = False) -> list[bytes]:
         """The message in the pieces in which it is written; at least one."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import brotli
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
-__all__ = ["Seen", "by_fastwarc", "by_warcio", "only"]
+__all__ = ["Block", "Seen", "blocks", "by_fastwarc", "by_warcio", "only"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,37 @@ class Seen:
 
     def header(self, name: str) -> list[str]:
         return [value for found, value in self.headers if found.lower() == name.lower()]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A record as it is written."""
+
+    fields: dict[str, str]
+    """By name in lower case."""
+    block: bytes
+
+    @property
+    def kind(self) -> str:
+        return self.fields["warc-type"]
+
+    @property
+    def url(self) -> str:
+        return self.fields.get("warc-target-uri", "")
+
+    @property
+    def reconstructed(self) -> str:
+        """The parts that were not kept as they were received."""
+        return self.fields.get("parcahyd-reconstructed", "")
+
+
+def blocks(file: Path) -> list[Block]:
+    """All records; nothing is parsed or decoded."""
+    with file.open("rb") as stream:
+        return [
+            Block({name.lower(): value for name, value in record.headers}, record.reader.read())
+            for record in ArchiveIterator(stream, parse_http=False)
+        ]
 
 
 def by_fastwarc(file: Path) -> list[Seen]:
@@ -62,7 +94,9 @@ def by_warcio(file: Path) -> list[Seen]:
     with file.open("rb") as stream:
         for record in WarcioIterator(stream, check_digests="raise"):
             http = record.http_headers
-            body = record.content_stream().read()
+            is_brotli = http is not None and http.get_header("content-encoding") == "br"
+            # warcio decodes Brotli only with another package of that name.
+            body = brotli.decompress(record.raw_stream.read()) if is_brotli else record.content_stream().read()
             fields = {name.lower(): value for name, value in record.rec_headers.headers}
             status = "" if http is None else f"{http.protocol} {http.statusline}"
             found.append(Seen(record.rec_type, fields, status, [] if http is None else list(http.headers), body))
