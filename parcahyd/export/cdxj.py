@@ -19,7 +19,7 @@ from typing import BinaryIO
 import msgspec
 from zlib_ng import zlib_ng
 
-from parcahyd.export.exchanges import Exchange
+from parcahyd.export.exchanges import Exchange, Kind
 from parcahyd.export.surt import surt
 from parcahyd.export.warc_records import digest_text, safe_url, written_digest
 
@@ -34,9 +34,10 @@ _encode = msgspec.json.Encoder().encode
 def index_line(exchange: Exchange, record: str, file: str, offset: int, length: int) -> bytes | None:
     """The line of an exchange whose record of kind `record` lies there; None for a record that cannot be replayed.
 
-    A conversion is no answer of a server: replay programs show the answer that it was made from.
+    A conversion is no answer of a server: replay programs show the answer that it was made from. They would show an answer that
+    confirms another (304) without a body, although that has one.
     """
-    if record == "conversion":
+    if record == "conversion" or exchange.kind is Kind.NOT_MODIFIED:
         return None
     capture = exchange.capture
     url = safe_url(capture.url)

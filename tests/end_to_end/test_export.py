@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-import psutil
 import pytest
 import requests
 
 from parcahyd.augment.document_tables import tvi_of
-from tests.support.archive_tools import archive_tool
+from tests.support.archive_tools import archive_tool, validate_wacz, wayback
 from tests.support.crawl import Crawl, CrawlFactory
 from tests.support.processes import TEST_TIMEOUT, wait_until
 from tests.support.site_server import Listener, SiteServer
@@ -204,46 +200,12 @@ def _with_region(number: int) -> bytes:
     return f"<!doctype html><title>Kettle</title><p>{words}</p><b data-vol=price>{number}</b>".encode()
 
 
-@contextmanager
-def _wayback(folder: Path, warc: Path, index: Path) -> Iterator[str]:
-    """pywb with one collection."""
-    collection = folder / "collections" / "odd"
-    (collection / "archive").mkdir(parents=True)
-    (collection / "indexes").mkdir()
-    (collection / "archive" / warc.name).write_bytes(warc.read_bytes())
-    (collection / "indexes" / "index.cdxj").write_bytes(index.read_bytes())
-    log = folder / "wayback.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(archive_tool("wayback")), "--port", "0", "--bind", "127.0.0.1"],
-            cwd=folder,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        bases: list[str] = []
-
-        def is_serving() -> bool:
-            """It listens on several ports, and one of them has the collection."""
-            found = [one.laddr.port for one in psutil.Process(process.pid).net_connections() if one.status == "LISTEN"]
-            urls = [f"http://127.0.0.1:{port}" for port in found]
-            bases[:] = [url for url in urls if requests.get(f"{url}/odd/", timeout=TEST_TIMEOUT).status_code == 200]
-            return bool(bases)
-
-        assert wait_until(lambda: process.poll() is not None or is_serving()), log.read_text()
-        assert bases, log.read_text()
-        yield bases[0]
-    finally:
-        process.kill()
-        process.wait()
-
-
 def test_pywb_replays_it(server: SiteServer, crawl: CrawlFactory, tmp_path: Path) -> None:
     archive_tool("wayback")
     running, listener = _crawled(server, crawl)
     _export(running, "warc", str(tmp_path / "out"))
     (warc,) = (tmp_path / "out").glob("*.warc.gz")
-    with _wayback(tmp_path / "pywb", warc, tmp_path / "out" / "index.cdxj") as base:
+    with wayback(tmp_path / "pywb", warc, tmp_path / "out" / "index.cdxj") as base:
         for target in ("/plain", "/twin", "/gzip", "/chunked", "/both", "/close"):
             # "id_" asks for the bytes as they were archived.
             answer = requests.get(f"{base}/odd/2id_/{listener.url(target)}", timeout=TEST_TIMEOUT)
@@ -263,6 +225,4 @@ def test_a_wacz_of_a_whole_crawl_is_valid(server: SiteServer, crawl: CrawlFactor
     found = {page["url"]: page for page in pages}
     assert found[listener.url("/gzip")]["title"] == "Packed"
     assert found[listener.url("/gzip")]["text"].startswith("Kettle 0 is warm. Kettle 1")
-    command = [str(archive_tool("wacz")), "validate", "-f", str(tmp_path / "odd.wacz")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TEST_TIMEOUT)
-    assert done.returncode == 0, done.stdout + done.stderr
+    validate_wacz(tmp_path / "odd.wacz")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from hashlib import sha256
@@ -14,9 +15,9 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator
 
-from tests.support.crawl import Crawl, CrawlFactory
-from tests.support.odd_site import DOCUMENTS, OddSite, joined
-from tests.support.site_server import Listener, SiteServer
+from tests.support.crawl import CrawlFactory
+from tests.support.odd_site import DOCUMENTS, NOT_HERE, OddSite, crawl_twice, export_warc, joined, parts_of, received_of
+from tests.support.site_server import SiteServer
 from tests.support.warc import Block, blocks, by_fastwarc, by_warcio
 
 _NOT_AS_SENT = {
@@ -33,35 +34,14 @@ def odd() -> OddSite:
     return OddSite()
 
 
-def _crawl_twice(server: SiteServer, crawl: CrawlFactory, odd: OddSite) -> tuple[Crawl, Listener]:
-    listener = server.listen()
-    server.put("", odd.site())
-    running = crawl({"Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
-    for _ in range(2):
-        _run(running, listener.url())
-    return running, listener
-
-
-def _run(crawl: Crawl, seed: str) -> None:
-    finished = crawl.command("run", "--conf", str(crawl.conf), "--archive", seed)
-    assert (finished.code, finished.err) == (0, "")
-
-
-def _export(crawl: Crawl, folder: Path, *options: str) -> Path:
-    finished = crawl.command("export", "--conf", str(crawl.conf), "warc", str(folder), *options)
-    assert (finished.code, finished.err) == (0, "")
-    (file,) = folder.glob("*.warc.gz")
-    return file
-
-
 def _answers(records: list[Block], url: str) -> list[Block]:
     return [record for record in records if record.url == url and record.kind in ("response", "revisit")]
 
 
 def test_every_answer_goes_out_as_it_was_sent(server: SiteServer, crawl_on: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
-    running, listener = _crawl_twice(server, crawl_on, odd)
+    running, listener = crawl_twice(server, crawl_on, odd)
     running.verify()
-    records = blocks(_export(running, tmp_path / "out"))
+    records = blocks(export_warc(running, tmp_path / "out"))
     assert len([record for record in records if record.kind in ("response", "revisit")]) == len(odd.sent)
     wholes = {record.fields["warc-payload-digest"] for record in records if record.kind == "response"}
     for path in ("/robots.txt", "/", *odd.paths):
@@ -99,8 +79,8 @@ def _digest(body: bytes) -> str:
 
 def test_requests_go_out_as_they_were_sent(server: SiteServer, crawl: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
     """The validators of a conditional request are not stored with it: they are told by the answers before."""
-    running, listener = _crawl_twice(server, crawl, odd)
-    records = [record for record in blocks(_export(running, tmp_path / "out")) if record.kind == "request"]
+    running, listener = crawl_twice(server, crawl, odd)
+    records = [record for record in blocks(export_warc(running, tmp_path / "out")) if record.kind == "request"]
     conditional = 0
     for path in ("/robots.txt", "/", *odd.paths):
         found = [record for record in records if record.url == listener.url(path)]
@@ -117,8 +97,8 @@ def test_requests_go_out_as_they_were_sent(server: SiteServer, crawl: CrawlFacto
 
 
 def test_two_readers_decode_every_answer(server: SiteServer, crawl: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
-    running, listener = _crawl_twice(server, crawl, odd)
-    file = _export(running, tmp_path / "out")
+    running, listener = crawl_twice(server, crawl, odd)
+    file = export_warc(running, tmp_path / "out")
     decoded, also = by_fastwarc(file), by_warcio(file)
     assert len(decoded) == len(also) == len(blocks(file))
     assert [(one.kind, one.url, one.body) for one in decoded] == [(one.kind, one.url, one.body) for one in also]
@@ -130,11 +110,11 @@ def test_two_readers_decode_every_answer(server: SiteServer, crawl: CrawlFactory
 
 
 def test_no_revisit_dangles_in_a_part(server: SiteServer, crawl: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
-    running, listener = _crawl_twice(server, crawl, odd)
-    everything = blocks(_export(running, tmp_path / "all"))
+    running, listener = crawl_twice(server, crawl, odd)
+    everything = blocks(export_warc(running, tmp_path / "all"))
     answers = {path: _answers(everything, listener.url(path)) for path in odd.paths}
     second_run = min(found[1].fields["warc-date"] for found in answers.values() if len(found) > 1)
-    records = blocks(_export(running, tmp_path / "part", "--since", second_run))
+    records = blocks(export_warc(running, tmp_path / "part", "--since", second_run))
     written = {_target(one, "target-uri", "date") for one in records if one.kind == "response"}
     revisits = [record for record in records if record.kind == "revisit"]
     assert all(_target(record, "refers-to-target-uri", "refers-to-date") in written for record in revisits)
@@ -150,20 +130,47 @@ def _target(record: Block, url: str, date: str) -> tuple[str, str, str]:
     return record.fields[f"warc-{url}"], record.fields[f"warc-{date}"], record.fields["warc-payload-digest"]
 
 
+def test_received_is_what_the_server_sent(server: SiteServer, crawl: CrawlFactory, odd: OddSite) -> None:
+    """By run: heads and bodies as they were transferred. What codings and conditional requests saved is told beside it."""
+    listener = server.listen()
+    server.put("", odd.site())
+    running = crawl({"Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    received = 0
+    for number in range(2):
+        odd.sent.clear()
+        finished = running.command("run", "--conf", str(running.conf), "--archive", listener.url())
+        summary = json.loads(finished.out.splitlines()[-1])
+        on_wire = sum(received_of(message) for _, message in odd.sent)
+        received += on_wire
+        assert summary["received"] == on_wire
+        coded = [(path, parts_of(message)) for path, message in odd.sent if b"content-encoding:" in message.lower()]
+        saved = sum(len(DOCUMENTS.get(path, NOT_HERE)) - len(parts.body) for path, parts in coded if parts.body)
+        confirmed = sum(len(DOCUMENTS[path]) for path, message in odd.sent if message[9:12] == b"304")
+        assert summary["saved"] == ({"coding": saved, "conditional": confirmed} if number else {"coding": saved})
+        status = running.status()
+        counts = status["last_run"]["counts"]
+        assert (counts["received"], counts["saved_by_coding"], counts.get("saved_by_conditional", 0)) == (
+            on_wire,
+            saved,
+            confirmed,
+        )
+        assert [one["received"] for one in status["top_sites"]] == [received]
+
+
 # --- what does not go out as it was sent ---------------------------------------------------------------------------------
 
 
 def test_libcurl_joins_folded_headers(server: SiteServer, crawl: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
     """RFC 9112, section 5.2, has a client put blanks in place of a fold. libcurl tells no callback of the lines before that."""
-    running, listener = _crawl_twice(server, crawl, odd)
-    found, _ = _answers(blocks(_export(running, tmp_path / "out")), listener.url("/folded"))
+    running, listener = crawl_twice(server, crawl, odd)
+    found, _ = _answers(blocks(export_warc(running, tmp_path / "out")), listener.url("/folded"))
     sent = odd.sent_for("/folded")[0]
     assert found.block in (sent, re.sub(rb"\r\n[ \t]+", b" ", sent))  # Older ones hand over each line.
 
 
 def test_line_ends_are_those_of_http(server: SiteServer, crawl: CrawlFactory, odd: OddSite, tmp_path: Path) -> None:
-    running, listener = _crawl_twice(server, crawl, odd)
-    found, _ = _answers(blocks(_export(running, tmp_path / "out")), listener.url("/lines"))
+    running, listener = crawl_twice(server, crawl, odd)
+    found, _ = _answers(blocks(export_warc(running, tmp_path / "out")), listener.url("/lines"))
     head, _, body = odd.sent_for("/lines")[0].partition(b"\n\n")
     assert found.block == head.replace(b"\n", b"\r\n") + b"\r\n\r\n" + body
     archive = BytesIO(_warc(odd.sent_for("/lines")[0]))

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 from parcahyd.export.cdxj import index_line, merged_lines, timestamp, write_blocks
+from parcahyd.export.exchanges import Kind
 from tests.export.samples import AT, exchange
 
 
@@ -26,11 +27,12 @@ def test_a_line() -> None:
     assert timestamp(AT) == time
 
 
-def test_a_revisit_says_so_and_a_conversion_has_no_line() -> None:
+def test_a_revisit_says_so_and_what_cannot_be_replayed_has_no_line() -> None:
     line = index_line(exchange(), "revisit", "x", 0, 1)
     assert line is not None
     assert b'"mime":"warc/revisit"' in line
     assert index_line(exchange(), "conversion", "x", 0, 1) is None
+    assert index_line(exchange(kind=Kind.NOT_MODIFIED), "revisit", "x", 0, 1) is None
 
 
 def test_sorted_parts_are_merged(tmp_path: Path) -> None:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import brotli
 
+from tests.support.crawl import Crawl, CrawlFactory
+from tests.support.site_server import Listener, SiteServer
 from tests.support.sites import Answer, Page, Request, Site
 
-__all__ = ["DOCUMENTS", "OddSite", "chunked", "joined"]
+__all__ = ["DOCUMENTS", "NOT_HERE", "OddSite", "crawl_twice", "export_warc", "joined", "parts_of", "received_of"]
 
 _LONG = b"".join(b"<p>Kettle %d is warm.</p>" % number for number in range(500))
 
@@ -36,6 +41,9 @@ DOCUMENTS = {
 } | dict.fromkeys(("/twin", "/twin-too", "/twin-best", "/twin-fast"), _document("Twins"))
 """What each page is without its codings."""
 
+NOT_HERE = b"<p>There is no such page any more. " * 9
+"""The body of errors and redirects that have a coding."""
+
 _HTML = b"Content-Type: text/html\r\n"
 _DATE = b"Wed, 04 Mar 2026 05:06:07 GMT"
 
@@ -45,7 +53,7 @@ def _sized(head: bytes, body: bytes) -> bytes:
     return b"%sContent-Length: %d\r\n\r\n%s" % (head, len(body), body)
 
 
-def chunked(body: bytes, sizes: Sequence[int] = (1, 700, 3000), trailers: bytes = b"") -> bytes:
+def _chunked(body: bytes, sizes: Sequence[int] = (1, 700, 3000), trailers: bytes = b"") -> bytes:
     """The body in chunks of these sizes, again and again."""
     pieces, begin, turns = [], 0, itertools.cycle(sizes)
     while begin < len(body):
@@ -55,19 +63,43 @@ def chunked(body: bytes, sizes: Sequence[int] = (1, 700, 3000), trailers: bytes 
     return b"%s0\r\n%s\r\n" % (b"".join(pieces), trailers)
 
 
-def joined(message: bytes) -> bytes:
-    """An answer as a WARC file has it: without interim answers, its chunks as one and without trailers."""
+class Parts(NamedTuple):
+    """The parts of an answer."""
+
+    interim: bytes
+    """Heads before its own."""
+    head: bytes
+    body: bytes
+    """Without chunks, with its content coding."""
+    trailers: bytes
+    is_chunked: bool
+
+
+def parts_of(message: bytes) -> Parts:
+    interim = b""
     while message.startswith(b"HTTP/1.1 103"):
-        message = message.partition(b"\r\n\r\n")[2]
-    blank = b"\n\n" if b"\r\n\r\n" not in message else b"\r\n\r\n"
-    head, _, rest = message.partition(blank)
+        hint, blank, message = message.partition(b"\r\n\r\n")
+        interim += hint + blank
+    head, blank, rest = message.partition(b"\r\n\r\n" if b"\r\n\r\n" in message else b"\n\n")
     if b"\r\ntransfer-encoding: chunked" not in head.lower():
-        return message
+        return Parts(interim, head + blank, rest, b"", False)
     body = b""
     while size := int(rest.partition(b"\r\n")[0], 16):
         data = rest.partition(b"\r\n")[2]
         body, rest = body + data[:size], data[size:].removeprefix(b"\r\n")
-    return b"%s%s%x\r\n%s\r\n0\r\n\r\n" % (head, blank, len(body), body)
+    return Parts(interim, head + blank, body, rest.removeprefix(b"0\r\n").removesuffix(b"\r\n"), True)
+
+
+def joined(message: bytes) -> bytes:
+    """An answer as a WARC file has it: without interim answers, its chunks as one and without trailers."""
+    parts = parts_of(message)
+    return parts.head + (b"%x\r\n%s\r\n0\r\n\r\n" % (len(parts.body), parts.body) if parts.is_chunked else parts.body)
+
+
+def received_of(message: bytes) -> int:
+    """The bytes of an answer that count as received: all but the sizes and ends of chunks, and what folds are longer for."""
+    parts = parts_of(message)
+    return sum(map(len, (parts.interim, re.sub(rb"\r\n[ \t]+", b" ", parts.head), parts.body, parts.trailers)))
 
 
 def _messages() -> dict[str, bytes]:
@@ -95,25 +127,23 @@ def _messages() -> dict[str, bytes]:
         "/deflate": _sized(ok + b"Content-Encoding: deflate\r\n", coded["deflate"]),
         "/br": _sized(ok + b"content-encoding: br\r\n", coded["br"]),
         "/twice": _sized(ok + b"Content-Encoding: gzip, br\r\n", coded["gzip, br"]),
-        "/chunked": b"%s%s\r\n%s" % (ok, in_chunks, chunked(of["/chunked"])),
-        "/trailers": b"%s%sTrailer: X-Sum\r\n\r\n%s" % (ok, in_chunks, chunked(of["/trailers"], trailers=b"X-Sum: 1\r\n")),
+        "/chunked": b"%s%s\r\n%s" % (ok, in_chunks, _chunked(of["/chunked"])),
+        "/trailers": b"%s%sTrailer: X-Sum\r\n\r\n%s" % (ok, in_chunks, _chunked(of["/trailers"], trailers=b"X-Sum: 1\r\n")),
         "/gzip-in-chunks": b"%sContent-Encoding: gzip\r\n%s\r\n%s"
-        % (ok, in_chunks, chunked(gzip.compress(of["/gzip-in-chunks"], mtime=1))),
+        % (ok, in_chunks, _chunked(gzip.compress(of["/gzip-in-chunks"], mtime=1))),
         "/br-in-chunks": b"%s%sContent-Encoding: br\r\n\r\n%s"
-        % (ok, in_chunks, chunked(brotli.compress(of["/br-in-chunks"]), (100,))),
+        % (ok, in_chunks, _chunked(brotli.compress(of["/br-in-chunks"]), (100,))),
         "/twin": _sized(ok + b"X-Twin: plain\r\n", twin),
         "/twin-too": _sized(ok + b"X-Twin: too\r\n", twin),
         "/twin-best": _sized(ok + b"Content-Encoding: gzip\r\n", gzip.compress(twin, 9, mtime=1)),
         "/twin-fast": _sized(ok + b"Content-Encoding: gzip\r\n", gzip.compress(twin, 1, mtime=2)),
         "/moved": _sized(b"HTTP/1.1 301 Gone West\r\nLOCATION: /status\r\n" + _HTML, b"<p>It moved."),
         "/moved-gzip": _sized(
-            b"HTTP/1.1 302 Found\r\nLocation: /gzip\r\nContent-Encoding: gzip\r\n", gzip.compress(b"<p>It moved.", mtime=1)
+            b"HTTP/1.1 302 Found\r\nLocation: /gzip\r\nContent-Encoding: gzip\r\n", gzip.compress(NOT_HERE, mtime=1)
         ),
         "/missing": _sized(b"HTTP/1.1 404 Nowhere to be seen\r\n" + _HTML, b"<p>There is no such page."),
-        "/missing-gzip": _sized(
-            b"HTTP/1.1 404 Not Found\r\nContent-Encoding: gzip\r\n", gzip.compress(b"<p>There is no such page.", mtime=1)
-        ),
-        "/gone": b"HTTP/1.1 410 Gone\r\n%s%s\r\n%s" % (_HTML, in_chunks, chunked(b"<p>It was here once.", (7,))),
+        "/missing-gzip": _sized(b"HTTP/1.1 404 Not Found\r\nContent-Encoding: gzip\r\n", gzip.compress(NOT_HERE, mtime=1)),
+        "/gone": b"HTTP/1.1 410 Gone\r\n%s%s\r\n%s" % (_HTML, in_chunks, _chunked(b"<p>It was here once.", (7,))),
         "/empty": b"HTTP/1.1 200 Nothing\r\nContent-Length: 0\r\n\r\n",
     }
 
@@ -213,3 +243,22 @@ class OddSite:
 
 def _robots(_request: Request) -> bytes:
     return _sized(b"HTTP/1.1 200 Rules\r\nContent-type: text/plain\r\n", b"User-agent: *\nDisallow: /hidden\n")
+
+
+def crawl_twice(server: SiteServer, crawl: CrawlFactory, odd: OddSite) -> tuple[Crawl, Listener]:
+    """Two runs for an archive."""
+    listener = server.listen()
+    server.put("", odd.site())
+    running = crawl({"Work.RevisitAfter": 0.01, "Work.RevisitMin": 0.01})
+    for _ in range(2):
+        finished = running.command("run", "--conf", str(running.conf), "--archive", listener.url())
+        assert (finished.code, finished.err) == (0, "")
+    return running, listener
+
+
+def export_warc(crawl: Crawl, folder: Path, *options: str) -> Path:
+    """The one WARC file of an export."""
+    finished = crawl.command("export", "--conf", str(crawl.conf), "warc", str(folder), *options)
+    assert (finished.code, finished.err) == (0, "")
+    (file,) = folder.glob("*.warc.gz")
+    return file

@@ -1,4 +1,4 @@
-"""ReplayWeb.page in Chromium opens an exported WACZ file and replays what is in it.
+"""ReplayWeb.page in Chromium, which opens a WACZ file and replays what is in it.
 
 ReplayWeb.page has another licence, so nothing here contains it. The variable PARCAHYD_REPLAYWEB names a folder with its `sw.js`
 (from the package `replaywebpage` of npm), PARCAHYD_CHROMIUM the browser. Without them the test is skipped, with a reason in the
@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,18 +20,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.crawl import CrawlFactory
 from tests.support.processes import TEST_TIMEOUT
-from tests.support.site_server import SiteServer
-from tests.support.sites import Answer, html
 
-_LONG = "".join(f"<p>Kettle {number} is warm.</p>" for number in range(500)).encode()
-_PAGES = {
-    "/plain": Answer(_LONG),
-    "/twin": Answer(_LONG),
-    "/gzip": Answer(b"<title>Packed</title>" + _LONG, coding="gzip"),
-    "/chunked": Answer(b"<title>Chunked</title>" + _LONG, framing="chunked", piece=1000),
-}
+__all__ = ["replayed"]
+
 _PAGE = """<script>
 const report = answer => fetch("/report", {method: "POST", body: JSON.stringify(answer)});
 (async () => {
@@ -54,7 +46,7 @@ const report = answer => fetch("/report", {method: "POST", body: JSON.stringify(
 def _needed(variable: str) -> Path:
     place = os.environ.get(variable)
     if not place or not Path(place).exists():
-        pytest.skip(f"{variable} names nothing: see tests/end_to_end/test_export_in_browser.py")
+        pytest.skip(f"{variable} names nothing: see tests/support/replay_browser.py")
     return Path(place)
 
 
@@ -112,30 +104,25 @@ def _served(folder: Path, reports: _Reports) -> Iterator[str]:
         server.server_close()
 
 
-def test_replayweb_page_replays_a_wacz(server: SiteServer, crawl: CrawlFactory, tmp_path: Path) -> None:
-    chromium, replayweb = _needed("PARCAHYD_CHROMIUM"), _needed("PARCAHYD_REPLAYWEB")
-    listener = server.listen()
-    server.site().pages = {"/": html("Home", _PAGES), **_PAGES}
-    running = crawl()
-    running.run(listener.url())
-    folder = tmp_path / "web"
-    folder.mkdir()
-    done = running.command("export", "--conf", str(running.conf), "wacz", str(folder / "odd.wacz"))
-    assert (done.code, done.err) == (0, "")
-    urls = {listener.url(target): answer.body.decode() for target, answer in _PAGES.items()}
-    (folder / "index.html").write_text(_PAGE.replace("URLS", json.dumps(list(urls))))
-    shutil.copy(replayweb / "sw.js", folder / "sw.js")
+def replayed(scratch: Path, wacz: Callable[[Path], list[str]]) -> dict[str, Any]:
+    """What the browser shows of a WACZ file: `bodies` by URL, its list of `pages`, and the `error` if there is one.
 
+    `wacz` writes the file, and returns the URLs to look up. Where the programs are missing, it is not called.
+    """
+    chromium, replayweb = _needed("PARCAHYD_CHROMIUM"), _needed("PARCAHYD_REPLAYWEB")
+    folder = scratch / "web"
+    folder.mkdir()
+    urls = wacz(folder / "odd.wacz")
+    (folder / "index.html").write_text(_PAGE.replace("URLS", json.dumps(urls)))
+    shutil.copy(replayweb / "sw.js", folder / "sw.js")
     reports = _Reports()
-    with _served(folder, reports) as base, (tmp_path / "chromium.log").open("wb") as log:
-        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    with _served(folder, reports) as base, (scratch / "chromium.log").open("wb") as log:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch / 'profile'}"]
         command = [str(chromium), *options, "--remote-debugging-port=0", f"{base}/index.html"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            assert reports.has_come.wait(TEST_TIMEOUT), (tmp_path / "chromium.log").read_text()
+            assert reports.has_come.wait(TEST_TIMEOUT), (scratch / "chromium.log").read_text()
         finally:
             process.terminate()
             process.wait()
-    assert reports.answer["error"] is None
-    assert reports.answer["bodies"] == urls
-    assert {page["url"]: page["title"] for page in reports.answer["pages"]}[listener.url("/gzip")] == "Packed"
+    return reports.answer
