@@ -19,7 +19,16 @@ from sqlalchemy import Connection, Table, select, tuple_
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
 from parcahyd.export.captures import WITHOUT_VERSION, Capture, ids_of
-from parcahyd.export.heads import agreeing_head, as_one_chunk, ends_early, has_trailers, is_chunked, status_line, with_crlf
+from parcahyd.export.heads import (
+    agreeing_head,
+    as_one_chunk,
+    ends_early,
+    has_other_length,
+    has_trailers,
+    is_chunked,
+    status_line,
+    with_crlf,
+)
 from parcahyd.export.sent_validators import validators_of_checks, validators_of_versions
 from parcahyd.storage.heads import head_of, header_lines
 from parcahyd.storage.packing import PackedRegion, StoredBytes, UnpackingFailure, whole_of
@@ -163,6 +172,8 @@ class _Stored:
         is_whole = (
             is_as_sent and capture.head is not None and not capture.marks & ExchangeMark.BODY_CUT and not ends_early(lines)
         )
+        if is_whole and payload and capture.version is None and not has_chunks:
+            is_whole = not has_other_length(lines, len(payload))  # Of a robots.txt, only what is read of it is kept.
         if is_whole and has_chunks and not capture.coding:
             body = as_one_chunk(payload)
             reconstructed = (*reconstructed, "trailers") if has_trailers(lines) else reconstructed

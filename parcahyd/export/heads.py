@@ -14,7 +14,17 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
-__all__ = ["Head", "agreeing_head", "as_one_chunk", "ends_early", "has_trailers", "is_chunked", "status_line", "with_crlf"]
+__all__ = [
+    "Head",
+    "agreeing_head",
+    "as_one_chunk",
+    "ends_early",
+    "has_other_length",
+    "has_trailers",
+    "is_chunked",
+    "status_line",
+    "with_crlf",
+]
 
 _LINES = re.compile(rb"[\r\n]+")
 _IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC 9110, section 5.1
@@ -23,6 +33,7 @@ _CODING = b"content-encoding"
 _MOVED = {_CODING: "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
 _IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?chunked[ \t]*\r?$").search
 _ANNOUNCES_TRAILERS = re.compile(rb"(?im)^trailer:").search
+_ANNOUNCED_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$").search
 _LINE_END = re.compile(rb"\r?\n")
 _STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in HTTPStatus}
 
@@ -75,6 +86,12 @@ def ends_early(lines: bytes) -> bool:
 def is_chunked(lines: bytes) -> bool:
     """Whether header lines say that the body came in chunks."""
     return _IS_CHUNKED(lines) is not None
+
+
+def has_other_length(lines: bytes, length: int) -> bool:
+    """Whether header lines announce another length than that."""
+    found = _ANNOUNCED_LENGTH(lines)
+    return found is not None and found[1] != b"%d" % length
 
 
 def has_trailers(lines: bytes) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from parcahyd.storage.store import Store
 from tests.support.archive_tools import archive_tool, validate_wacz, wayback
 from tests.support.crawl import Crawl, assert_user_error
 from tests.support.odd_site import export_warc
@@ -22,20 +23,29 @@ _BODIES = {"/zipped": _ZIPPED, "/twin": _ZIPPED, "/news": b"<title>News</title><
 
 @pytest.fixture(params=[3, 4])
 def older_crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Crawl:
-    """A crawl whose tables were of that version until `parcahyd` was run on it."""
+    """A crawl whose tables were of that version."""
     connection = sqlite3.connect(tmp_path / "crawl.db")
     connection.executescript((_CRAWLS / f"version-{request.param}.sql").read_text())
     connection.close()
-    # No address is allowed, so the run that brings the tables up to date asks nobody for anything.
-    crawl = Crawl(tmp_path, f"sqlite:///{tmp_path / 'crawl.db'}", {"Map.AllowAddresses": [], "Work.WaitForRetries": 0})
-    refused = crawl.command("export", "--conf", str(crawl.conf), "warc", str(tmp_path / "out"))
-    assert_user_error(refused, "of the older version", "parcahyd run")
-    crawl.command("run", "--conf", str(crawl.conf), "--as-configured")
-    crawl.verify()
-    return crawl
+    return Crawl(tmp_path, _database(tmp_path), {"Map.AllowAddresses": []})
+
+
+def _database(folder: Path) -> str:
+    return f"sqlite:///{folder / 'crawl.db'}"
+
+
+def _migrate(folder: Path) -> None:
+    """What a run does first, without the run."""
+    with Store.open(_database(folder)) as store:
+        store.last_settings()
 
 
 def test_two_readers_see_a_reconstructed_archive(older_crawl: Crawl, tmp_path: Path) -> None:
+    refused = older_crawl.command("export", "--conf", str(older_crawl.conf), "warc", str(tmp_path / "out"))
+    assert_user_error(refused, "of the older version", "parcahyd run")
+    # No address is allowed, so this run asks nobody for anything.
+    older_crawl.command("run", "--conf", str(older_crawl.conf), "--as-configured")
+    older_crawl.verify()
     file = export_warc(older_crawl, tmp_path / "out")
     records = by_fastwarc(file)
     assert [(one.kind, one.url, one.body) for one in records] == [(one.kind, one.url, one.body) for one in by_warcio(file)]
@@ -55,6 +65,7 @@ def test_two_readers_see_a_reconstructed_archive(older_crawl: Crawl, tmp_path: P
 
 def test_it_is_replayed(older_crawl: Crawl, tmp_path: Path) -> None:
     archive_tool("wayback")
+    _migrate(tmp_path)
     warc = export_warc(older_crawl, tmp_path / "out")
     with wayback(tmp_path / "pywb", warc, tmp_path / "out" / "index.cdxj") as base:
         for path, body in _BODIES.items():
@@ -64,6 +75,8 @@ def test_it_is_replayed(older_crawl: Crawl, tmp_path: Path) -> None:
 
 
 def test_a_wacz_file_of_it_is_valid(older_crawl: Crawl, tmp_path: Path) -> None:
+    archive_tool("wacz")
+    _migrate(tmp_path)
     done = older_crawl.command("export", "--conf", str(older_crawl.conf), "wacz", str(tmp_path / "old.wacz"))
     assert (done.code, done.err) == (0, "")
     validate_wacz(tmp_path / "old.wacz")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.export.heads import agreeing_head, has_trailers, status_line, with_crlf
+from parcahyd.export.heads import agreeing_head, has_other_length, has_trailers, status_line, with_crlf
 
 
 def test_headers_that_agree_stay_as_they_came() -> None:
@@ -62,6 +62,12 @@ def test_a_status_line_for_every_number() -> None:
 def test_trailers_are_announced_by_a_header() -> None:
     assert has_trailers(b"X: Trailer: a\r\nTRAILER: X-Sum\r\n")
     assert not has_trailers(b"X: Trailer: a\r\nTrailers: b\r\n")
+
+
+def test_a_length_that_is_announced() -> None:
+    assert has_other_length(b"X: y\r\ncontent-length:  6 \r\n", 5)
+    assert not has_other_length(b"X: y\r\nContent-Length: 5 \r\n", 5)
+    assert not has_other_length(b"X-Content-Length: 6\r\n", 5)
 
 
 def test_every_line_ends_with_crlf() -> None:
