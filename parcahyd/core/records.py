@@ -14,10 +14,10 @@ from parcahyd.core.states import Event, Reason, State, after
 
 __all__ = [
     "LOCAL_ADDRESS",
+    "AnswerRecord",
     "Assignment",
     "BadRecord",
     "DueUrl",
-    "Exchange",
     "ExternRecord",
     "LinksRecord",
     "PageRecord",
@@ -278,7 +278,7 @@ class LinksRecord(_Tagged, frozen=True):
     """The key of the page."""
 
 
-class Exchange(_Record, frozen=True):
+class AnswerRecord(_Record, frozen=True):
     """An answer that brought no version of a page, as far as it is kept; the fields are those of PageRecord."""
 
     head: bytes
@@ -379,7 +379,7 @@ class UnchangedRecord(_Tagged, frozen=True):
     is_by_table: bool = False
     """The document's table confirmed it, not the document's own server answer."""
     address: str = ""
-    exchange: Exchange | None = None
+    exchange: AnswerRecord | None = None
     """The answer, where checks are kept."""
 
 
@@ -393,7 +393,7 @@ class SiteRecord(_Tagged, frozen=True):
     """The absolute URL that robots.txt redirected to, on another site."""
     augmentation: bytes = b""
     """What is now known of its tables (`augment.site_offer`); empty where nothing changed."""
-    exchange: Exchange | None = None
+    exchange: AnswerRecord | None = None
     """The answer that robots.txt was read from, where checks or errors are kept."""
 
 
@@ -430,7 +430,7 @@ class BadRecord(_Tagged, frozen=True):
     address: str = ""
     blank_address: bool = False
     """The address did not answer: resolve the host again before the next visit."""
-    exchange: Exchange | None = None
+    exchange: AnswerRecord | None = None
     """The answer, where errors are kept and there was one."""
 
     @classmethod
@@ -449,7 +449,7 @@ class BadRecord(_Tagged, frozen=True):
         detail: str = "",
         address: str = "",
         blank_address: bool = False,
-        exchange: Exchange | None = None,
+        exchange: AnswerRecord | None = None,
     ) -> "BadRecord":
         """What `event` makes of a URL. A page author may have written the detail, so it is cut."""
         return cls(

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import case, delete, insert, select
 
-from parcahyd.core.records import Exchange
+from parcahyd.core.records import AnswerRecord
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.storage.expressions import numbers, pairs, same
 from parcahyd.storage.heads import HeadRows, RequestRows
@@ -64,7 +64,7 @@ class ExchangeRows:
         self._rows.clear()
         self._bodies.clear()
 
-    def error(self, site: int, key: int, at: float, status: int, address: str, answer: Exchange) -> None:
+    def error(self, site: int, key: int, at: float, status: int, address: str, answer: AnswerRecord) -> None:
         """An answer with an error."""
         if answer.decoded_length is not None:
             stored = StoredBytes(answer.body, answer.decoded_length, answer.coding)
@@ -72,11 +72,11 @@ class ExchangeRows:
             stored = StoredBytes(self._state.compress(answer.body), len(answer.body))
         self._add(site, key, at, status, address, answer, None, stored)
 
-    def robots(self, site: int, at: float, answer: Exchange) -> None:
+    def robots(self, site: int, at: float, answer: AnswerRecord) -> None:
         """The answer that the robots.txt of a site was read from."""
         self.error(site, key_of(answer.file), at, answer.status, answer.address, answer)
 
-    def check(self, site: int, key: int, at: float, status: int, address: str, answer: Exchange, fetch: int) -> None:
+    def check(self, site: int, key: int, at: float, status: int, address: str, answer: AnswerRecord, fetch: int) -> None:
         """An answer that says that the stored version is current."""
         self._add(site, key, at, status, address, answer, fetch, None)
 
@@ -85,7 +85,7 @@ class ExchangeRows:
         page = packed.page
         facts = (page.head, page.marks, page.protocol, page.started_at, page.seconds, page.request, b"", page.coding)
         self._add(
-            *(page.site, key, page.fetched_at, page.status, page.address, Exchange(*facts), fetch),
+            *(page.site, key, page.fetched_at, page.status, page.address, AnswerRecord(*facts), fetch),
             packed.own_body,
             packed.coded_sha256,
         )
@@ -105,7 +105,7 @@ class ExchangeRows:
         at: float,
         status: int,
         address: str,
-        answer: Exchange,
+        answer: AnswerRecord,
         fetch: int | None,
         stored: StoredBytes | None,
         coded_sha256: bytes = b"",

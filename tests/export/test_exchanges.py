@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from parcahyd.core.records import Exchange as RecordedExchange
-from parcahyd.core.records import RobotsFact, RobotsStatus, SiteRecord, TableFact
+from parcahyd.core.records import AnswerRecord, RobotsFact, RobotsStatus, SiteRecord, TableFact
 from parcahyd.core.states import Reason, State
 from parcahyd.export import captures, exchanges
 from parcahyd.export.captures import count_captures, read_captures
@@ -119,13 +118,13 @@ def test_what_brought_no_version_comes_after_the_versions(desk: Desk) -> None:
     body = b"<p>hello</p>" * 50
     coded = gzip.compress(body)
     desk.write(desk.page(pair, "/", coded, decoded_length=len(body), coding="gzip", head=_HEAD % b""))
-    error = RecordedExchange(b"HTTP/1.1 404 Not here\r\n\r\n", 0, "1.1", 0.0, 0.1, b"", b"no such page")
+    error = AnswerRecord(b"HTTP/1.1 404 Not here\r\n\r\n", 0, "1.1", 0.0, 0.1, b"", b"no such page")
     desk.store.store_bad([desk.bad(pair, "/missing", State.GONE, Reason.MISSING, status=404, exchange=error)], desk.now)
     desk.over(pair)
     desk.now += 5000
     desk.begin(**keep)
     (pair,) = desk.lease(again_before=desk.now)
-    check = RecordedExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
+    check = AnswerRecord(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
     desk.write(desk.unchanged(pair, "/", exchange=check))
     desk.over(pair)
     page, *others = _read(desk)
@@ -164,7 +163,7 @@ def test_a_robots_txt_is_an_answer_of_its_own(desk: Desk) -> None:
     desk.seed(f"{A}/")
     pair = desk.visit()
     head, rules = b"HTTP/1.1 200 Rules\r\nContent-Length: 14\r\n\r\n", b"User-agent: *\n"
-    answer = RecordedExchange(head, 0, "1.1", 0.0, 0.1, b"", rules, "", None, 200, "192.0.2.1", "/robots.txt")
+    answer = AnswerRecord(head, 0, "1.1", 0.0, 0.1, b"", rules, "", None, 200, "192.0.2.1", "/robots.txt")
     desk.write(SiteRecord(pair.visit, pair.site, RobotsFact(RobotsStatus.FOUND, rules), exchange=answer))
     desk.crawl(pair)
     page, found = _read(desk)
@@ -185,7 +184,7 @@ def test_what_a_chosen_answer_confirms_goes_along(desk: Desk) -> None:
     desk.now += 5000
     desk.begin(KeepChecks=5)
     (pair,) = desk.lease(again_before=desk.now)
-    check = RecordedExchange(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
+    check = AnswerRecord(b"HTTP/1.1 304 Not Modified\r\n\r\n", 0, "1.1", 0.0, 0.1, b"")
     desk.write(desk.unchanged(pair, "/", exchange=check))
     desk.over(pair)
     both = _read(desk)

@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.ports import DownloadResult
-from parcahyd.core.records import Exchange
+from parcahyd.core.records import AnswerRecord
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, coding_to_keep
 
 __all__ = [
@@ -62,18 +62,18 @@ def kept_body(result: DownloadResult) -> tuple[bytes, str, int | None, int]:
     return result.body, codings, None, 0
 
 
-def exchange_of(result: DownloadResult, request: bytes) -> Exchange:
+def exchange_of(result: DownloadResult, request: bytes) -> AnswerRecord:
     """An answer that brought no version of a page, for the record."""
     head, marks = head_and_marks(result)
     body, codings, length, cut = kept_body(result)
-    return Exchange(head, marks | cut, result.protocol, result.started_at, result.elapsed, request, body, codings, length)
+    return AnswerRecord(head, marks | cut, result.protocol, result.started_at, result.elapsed, request, body, codings, length)
 
 
-def exchange_of_file(result: DownloadResult, request: bytes, address: str, file: str) -> Exchange:
+def exchange_of_file(result: DownloadResult, request: bytes, address: str, file: str) -> AnswerRecord:
     """The answer to the request of a robots.txt. Such a body may have been cut, so it is kept without its coding."""
     head, marks = head_and_marks(result)
     facts = (result.protocol, result.started_at, result.elapsed, request, result.body[:MOST_BODY], ",".join(result.codings))
-    return Exchange(head, marks, *facts, None, result.status, address, file)
+    return AnswerRecord(head, marks, *facts, None, result.status, address, file)
 
 
 def request_lines(headers: Sequence[tuple[str, str]]) -> bytes:

@@ -10,10 +10,10 @@ from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import BufferRecord
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import (
+    AnswerRecord,
     Assignment,
     BadRecord,
     DueUrl,
-    Exchange,
     ExternRecord,
     LinksRecord,
     PageRecord,
@@ -305,7 +305,7 @@ class RecordWriter:
         detail: str = "",
         status: int = 0,
         blank_address: bool = False,
-        answer: Exchange | None = None,
+        answer: AnswerRecord | None = None,
     ) -> None:
         self.address_blanked = self.address_blanked or blank_address
         self._emit(
