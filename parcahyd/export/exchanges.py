@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Table, select, tuple_
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
+from parcahyd.core.status_lines import usual_status_line
 from parcahyd.export.captures import WITHOUT_VERSION, Capture, ids_of
 from parcahyd.export.heads import (
     agreeing_head,
@@ -26,7 +27,6 @@ from parcahyd.export.heads import (
     has_other_length,
     has_trailers,
     is_chunked,
-    status_line,
     with_crlf,
 )
 from parcahyd.export.sent_validators import validators_of_checks, validators_of_versions
@@ -203,14 +203,14 @@ class _Stored:
     def _head(self, capture: Capture) -> tuple[bytes, bytes, tuple[str, ...]]:
         """Status line, header lines, and what of them was made up."""
         if capture.head is None:
-            return status_line(capture.status), capture.headers, ("status-line",)
+            return usual_status_line(capture.status), capture.headers, ("status-line",)
         head = head_of(capture, self._bases.get(capture.head_base or 0))
         line, lines = head.partition(b"\n")[0].rstrip(b"\r"), header_lines(head)
         reconstructed = []
         if capture.marks & ExchangeMark.HEAD_MADE_UP:
             reconstructed.append("head")
         elif not line.startswith(b"HTTP/1."):  # HTTP/2 and HTTP/3 have no status line.
-            line = status_line(capture.status)
+            line = usual_status_line(capture.status)
             reconstructed.append("status-line")
         if capture.marks & ExchangeMark.HEAD_CUT:
             reconstructed.append("head")

@@ -11,7 +11,6 @@ Headers come from servers and plugins. A line that is no header is left out, so 
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 from typing import NamedTuple
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "has_other_length",
     "has_trailers",
     "is_chunked",
-    "status_line",
     "with_crlf",
 ]
 
@@ -35,7 +33,6 @@ _IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?ch
 _ANNOUNCES_TRAILERS = re.compile(rb"(?im)^trailer:").search
 _ANNOUNCED_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$").search
 _LINE_END = re.compile(rb"\r?\n")
-_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}".encode() for status in HTTPStatus}
 
 
 class Head(NamedTuple):
@@ -45,11 +42,6 @@ class Head(NamedTuple):
     """Each ended by CR LF."""
     reconstructed: tuple[str, ...]
     """Some of: content-coding, transfer-coding, content-length. Empty where the lines are as they came."""
-
-
-def status_line(status: int) -> bytes:
-    """A status line for an answer whose own was not kept."""
-    return _STATUS_LINES.get(status) or b"HTTP/1.1 %03d " % status
 
 
 def agreeing_head(headers: bytes, length: int, *, is_coded: bool = False) -> Head:

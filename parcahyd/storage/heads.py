@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from http import HTTPStatus
 from typing import Any
 
 from sqlalchemy import insert, select
 
+from parcahyd.core.status_lines import usual_status_line
 from parcahyd.storage.expressions import same
 from parcahyd.storage.packing import UnpackingFailure
 from parcahyd.storage.schema import head_bases, requests
@@ -93,7 +93,7 @@ def head_of(row: Any, base: bytes | None) -> bytes:
     That of a fetch of an older version of the tables is made up of its status and its header lines.
     """
     if row.head is None:
-        return b"".join((_status_line(row.status), row.headers, b"\r\n"))
+        return b"".join((usual_status_line(row.status), b"\r\n", row.headers, b"\r\n"))
     if row.head_base is None:
         return bytes(row.head)
     if base is None:
@@ -111,11 +111,3 @@ def head_of(row: Any, base: bytes | None) -> bytes:
 def header_lines(head: bytes) -> bytes:
     """The header lines of a head, without its status line and its blank line."""
     return head.partition(b"\n")[2].removesuffix(b"\n").removesuffix(b"\r")
-
-
-def _status_line(status: int) -> bytes:
-    try:
-        phrase = HTTPStatus(status).phrase
-    except ValueError:
-        phrase = ""
-    return f"HTTP/1.1 {status} {phrase}".rstrip().encode() + b"\r\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parcahyd.export.heads import agreeing_head, has_other_length, has_trailers, status_line, with_crlf
+from parcahyd.export.heads import agreeing_head, has_other_length, has_trailers, with_crlf
 
 
 def test_headers_that_agree_stay_as_they_came() -> None:
@@ -52,11 +52,6 @@ def test_no_value_can_end_the_head_or_lie_about_the_length(headers: bytes, lengt
     assert lines.count(b"\r") == lines.count(b"\n") == lines.count(b"\r\n")
     found = [line for line in lines.split(b"\r\n") if line.lower().startswith((b"content-length:", b"transfer-encoding:"))]
     assert [int(line.partition(b":")[2]) for line in found] == [length]
-
-
-def test_a_status_line_for_every_number() -> None:
-    assert status_line(404) == b"HTTP/1.1 404 Not Found"
-    assert status_line(799) == b"HTTP/1.1 799 "
 
 
 def test_trailers_are_announced_by_a_header() -> None:

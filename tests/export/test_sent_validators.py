@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parcahyd.core.exchange_marks import ExchangeMark
-from parcahyd.core.records import Exchange as RecordedExchange
+from parcahyd.core.records import AnswerRecord
 from parcahyd.core.states import Reason, State
 from parcahyd.export.captures import read_captures
 from parcahyd.export.exchanges import read_exchanges
@@ -25,8 +25,8 @@ def _head(status: int, *lines: str) -> bytes:
     return "\r\n".join([f"HTTP/1.1 {status} x", *lines, "", ""]).encode()
 
 
-def _answer(head: bytes) -> RecordedExchange:
-    return RecordedExchange(head, ExchangeMark.CONDITIONAL, "1.1", 0.0, 0.1, _REQUEST)
+def _answer(head: bytes) -> AnswerRecord:
+    return AnswerRecord(head, ExchangeMark.CONDITIONAL, "1.1", 0.0, 0.1, _REQUEST)
 
 
 def _again(desk: Desk) -> Any:

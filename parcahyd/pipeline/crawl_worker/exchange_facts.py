@@ -6,11 +6,11 @@ Tested in tests/pipeline/crawl_worker/test_record_writer.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from http import HTTPStatus
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.ports import DownloadResult
 from parcahyd.core.records import AnswerRecord
+from parcahyd.core.status_lines import usual_status_line
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, coding_to_keep
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
     "kept_body",
     "request_lines",
 ]
-
-_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 MOST_HEAD = 16 * 1024
 """Bytes of a head that are kept. Servers send some hundreds; a page's author may send as much as libcurl takes."""
@@ -47,9 +45,8 @@ def head_and_marks(result: DownloadResult) -> tuple[bytes, int]:
 
 
 def _made_up(result: DownloadResult) -> bytes:
-    lines = [f"HTTP/{result.protocol or '1.1'} {result.status} {_PHRASES.get(result.status, '')}".rstrip()]
-    lines += [f"{name}: {value}" for name, value in result.headers]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+    lines = [f"{name}: {value}".encode("latin-1", "replace") for name, value in result.headers]
+    return b"\r\n".join([usual_status_line(result.status, result.protocol or "1.1"), *lines, b"", b""])
 
 
 def kept_body(result: DownloadResult) -> tuple[bytes, str, int | None, int]:
