@@ -23,6 +23,7 @@ COMMANDS = {
     "status": "Show what is stored, what waits, and how the last run went.",
     "urls": "List the URLs with their state, reason, status and depth.",
     "show": "Write a stored document to standard output, byte for byte.",
+    "history": "List every exchange with one URL, and what it brought.",
     "export": "Write what is stored as WARC, WACZ, or files to browse.",
     "explain": "Show what is known about one URL: its state, and why.",
     "fetch": "Visit one URL and print everything; nothing is stored.",

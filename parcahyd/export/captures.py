@@ -17,13 +17,13 @@ from sqlalchemy import Table, case, exists, func, literal, null, select
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
 from parcahyd.export.selection import Selection
+from parcahyd.rules.urls.canonical_url import archive_of
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.schema import documents, exchanges, fetches, own_bodies, sites, tvis, urls, volatile
 
 __all__ = ["WITHOUT_VERSION", "Capture", "count_captures", "ids_of", "read_captures"]
 
 _PAGE = 1000
-_MEMBER = "#!/"
 _NOT_MODIFIED = 304
 _NEVER = 1e18
 WITHOUT_VERSION = 1 << 62
@@ -167,7 +167,7 @@ def read_captures(
             for row in page:
                 url = f"{origin(row.scheme, row.host, row.port)}{row.path}"
                 at = row.at if row.confirmed_at is None else row.confirmed_at
-                if _MEMBER not in url and selection.admits(row.site_id, at, row.state, row.media_type or "", url):
+                if archive_of(url) is None and selection.admits(row.site_id, at, row.state, row.media_type or "", url):
                     yield _capture(row, begin + row.id, url)
             passed(len(page))
 

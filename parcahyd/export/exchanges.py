@@ -26,11 +26,10 @@ from parcahyd.export.heads import (
     ends_early,
     has_other_length,
     has_trailers,
-    is_chunked,
     with_crlf,
 )
 from parcahyd.export.sent_validators import validators_of_checks, validators_of_versions
-from parcahyd.storage.heads import head_of, header_lines
+from parcahyd.storage.heads import head_of, header_lines, is_chunked, request_head
 from parcahyd.storage.packing import PackedRegion, StoredBytes, UnpackingFailure, whole_of
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.schema import (
@@ -221,19 +220,10 @@ class _Stored:
 
     def _request(self, capture: Capture) -> bytes | None:
         lines = self._requests.get(capture.request or 0)
-        if lines is None:
-            return None
-        scheme, _, rest = capture.url.partition("://")
-        host, _, path = rest.partition("/")
-        if scheme not in _WEB:
-            return None
-        first = f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode()
-        at = lines.rfind(b"Accept-Encoding:")  # It was sent last.
-        return b"%s%s%s%s\r\n" % (first, lines[:at], self._validators.get(capture.number, b""), lines[at:])
+        return None if lines is None else request_head(capture.url, lines, self._validators.get(capture.number, b""))
 
 
 _NOT_MODIFIED = 304
-_WEB = frozenset(("http", "https"))
 _WITH_CHUNKS = frozenset(("", "1.1"))
 
 

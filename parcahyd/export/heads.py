@@ -20,7 +20,6 @@ __all__ = [
     "ends_early",
     "has_other_length",
     "has_trailers",
-    "is_chunked",
     "with_crlf",
 ]
 
@@ -29,7 +28,6 @@ _IS_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\0]*").fullmatch  # RFC
 _LENGTH = b"content-length"
 _CODING = b"content-encoding"
 _MOVED = {_CODING: "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
-_IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?chunked[ \t]*\r?$").search
 _ANNOUNCES_TRAILERS = re.compile(rb"(?im)^trailer:").search
 _ANNOUNCED_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$").search
 _LINE_END = re.compile(rb"\r?\n")
@@ -73,11 +71,6 @@ def agreeing_head(headers: bytes, length: int, *, is_coded: bool = False) -> Hea
 def ends_early(lines: bytes) -> bool:
     """Whether header lines have a blank line between them, behind which a reader would look for the body."""
     return b"\n\n" in lines or b"\n\r\n" in lines
-
-
-def is_chunked(lines: bytes) -> bool:
-    """Whether header lines say that the body came in chunks."""
-    return _IS_CHUNKED(lines) is not None
 
 
 def has_other_length(lines: bytes, length: int) -> bool:

@@ -7,6 +7,7 @@ stay. A head of 240 bytes takes 25 this way, and 4 µs.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import OrderedDict
 from typing import Any
@@ -19,7 +20,7 @@ from parcahyd.storage.packing import UnpackingFailure
 from parcahyd.storage.schema import head_bases, requests
 from parcahyd.storage.writer import Writer
 
-__all__ = ["HeadRows", "RequestRows", "head_of", "header_lines"]
+__all__ = ["HeadRows", "RequestRows", "head_of", "header_lines", "is_chunked", "request_head"]
 
 _WINDOW = 12
 """As a power of two, of bytes: so small a window is set up in no time."""
@@ -28,6 +29,9 @@ _MOST_SITES = 2000
 """Whose heads are held in memory, the last ones. A site that comes again later gets another base."""
 _LARGEST = 64 * 1024
 """Bytes that a stored head may unpack to; those that are stored are smaller."""
+
+_WEB = frozenset(("http", "https"))
+_IS_CHUNKED = re.compile(rb"(?im)^transfer-encoding:[ \t]*(?:[^\r\n]*,[ \t]*)?chunked[ \t]*\r?$").search
 
 _INSERT_BASE = insert(head_bases)
 _INSERT_REQUEST = insert(requests)
@@ -111,3 +115,19 @@ def head_of(row: Any, base: bytes | None) -> bytes:
 def header_lines(head: bytes) -> bytes:
     """The header lines of a head, without its status line and its blank line."""
     return head.partition(b"\n")[2].removesuffix(b"\n").removesuffix(b"\r")
+
+
+def is_chunked(lines: bytes) -> bool:
+    """Whether a head, or its header lines, say that the body came in chunks."""
+    return _IS_CHUNKED(lines) is not None
+
+
+def request_head(url: str, lines: bytes, validators: bytes = b"") -> bytes | None:
+    """The head of a request, from its header lines as they are stored, and those of its validators; None for a protocol that
+    has no such heads."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in _WEB:
+        return None
+    host, _, path = rest.partition("/")
+    before, *last = lines.rpartition(b"Accept-Encoding:")  # It is sent last.
+    return b"".join((f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n".encode(), before, validators, *last, b"\r\n"))

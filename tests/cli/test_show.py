@@ -102,3 +102,35 @@ def test_a_moment_of_which_nothing_is_stored(
     assert output.out == ""
     assert words in output.err
     assert output.err.count("\n") == 1
+
+
+def test_the_request_and_the_whole_exchange(crawl: Crawl, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    url = f"{crawl.site}img/kettle.png"
+    assert main(crawl.arguments("show", "--request", url)) == 0
+    output = capfdbinary.readouterr()
+    assert output.out.startswith(b"GET /img/kettle.png HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert output.out.endswith(b"\r\n\r\n")
+    assert b"headers with secrets are not kept" in output.err
+    assert main(crawl.arguments("show", "--exchange", "--at", "2999-01-01", url)) == 0
+    exchange = capfdbinary.readouterr().out
+    assert exchange.startswith(output.out + b"HTTP/1.1 200 OK\r\n")
+    assert exchange.endswith(b"\r\n\r\n" + site_files()["/img/kettle.png"])
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "words"),
+    [
+        (("--exchange", "--at", "2001-02-03"), "about.html", "is on record: the oldest is of 2"),
+        (("--exchange",), "nowhere.html", "is not in this crawl"),
+        (("--request",), "private/ledger.html", "nothing was exchanged with "),
+        (("--request", "--exchange"), "about.html", "exclude each other"),
+    ],
+)
+def test_an_exchange_that_is_not_on_record(
+    crawl: Crawl, options: tuple[str, ...], path: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(crawl.arguments("show", *options, crawl.site + path)) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert words in output.err
+    assert output.err.count("\n") == 1

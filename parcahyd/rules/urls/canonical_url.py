@@ -20,6 +20,7 @@ from parcahyd.core.documents import MAX_NAME
 __all__ = [
     "Joiner",
     "Prefixes",
+    "archive_of",
     "canonical",
     "clean_name",
     "key_of",
@@ -255,6 +256,12 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def member_url(archive: str, name: str) -> str:
     """The URL of the member with that (clean) name in the archive with that canonical URL."""
     return f"{archive}{_MARK}{quote(name, safe='/!$&()*+,;=:@~')}"
+
+
+def archive_of(url: str) -> str | None:
+    """The URL of the archive that a member's URL belongs to; None for a URL that is no member's."""
+    archive, mark, _ = url.partition(_MARK)
+    return archive if mark else None
 
 
 def clean_name(raw: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads a crawl's database for `status`, `urls`, `show`, `explain` and `verify`, also while a crawl runs.
+"""Reads a crawl's database for `status`, `urls`, `show`, `history`, `diff`, `explain` and `verify`, also while a crawl runs.
 
 Tested in tests/storage/reports/test_status.py.
 """
@@ -19,11 +19,13 @@ from parcahyd.core.records import origin
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.url_patterns import UrlPatterns
 from parcahyd.storage.last_settings import last_settings
+from parcahyd.storage.reports.exchanges import read_exchange, read_history
 from parcahyd.storage.reports.freshness import read_freshness
 from parcahyd.storage.reports.left_out import left_out_by_site
 from parcahyd.storage.reports.named_sites import named_sites
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import (
+    ExchangeReport,
     Finding,
     FreshnessReport,
     ReasonCount,
@@ -34,6 +36,7 @@ from parcahyd.storage.reports.records import (
     SparedSite,
     StatusReport,
     StoredDocument,
+    StoredExchange,
     UrlDetails,
     UrlReport,
 )
@@ -129,6 +132,16 @@ class Reports:
         """The document of a URL, byte for byte, as it was received last or as it was at a time; None where none is stored."""
         with self._reader.transaction() as connection:
             return read_document(connection, url, at)
+
+    def exchange(self, url: str, at: float | None = None) -> StoredExchange | None:
+        """The last exchange with a URL, with its bytes, or the last one by a time; None where none is on record."""
+        with self._reader.transaction() as connection:
+            return read_exchange(connection, url, at)
+
+    def history(self, url: str) -> tuple[str, list[ExchangeReport]] | None:
+        """The canonical URL and every exchange with it that is on record, newest first; None where it was never seen."""
+        with self._reader.transaction() as connection:
+            return read_history(connection, url)
 
     def url_details(self, url: str) -> UrlDetails | None:
         """Everything about a URL and its site; None where the URL was never seen."""

@@ -11,6 +11,7 @@ from parcahyd.core.records import RobotsFact, TableFact
 
 __all__ = [
     "DocumentReport",
+    "ExchangeReport",
     "FetchReport",
     "Finding",
     "FreshnessReport",
@@ -24,6 +25,7 @@ __all__ = [
     "SparedSite",
     "StatusReport",
     "StoredDocument",
+    "StoredExchange",
     "UrlDetails",
     "UrlReport",
 ]
@@ -197,6 +199,54 @@ class StoredDocument(_Report, frozen=True, kw_only=True):
     address: str
     media_type: str
     charset: str
+    notes: tuple[str, ...] = ()
+    """What of the head is not as it was received, in sentences."""
+
+
+class ExchangeReport(_Report, frozen=True, kw_only=True):
+    """An exchange with a URL that is on record: what the server answered, and what that brought."""
+
+    at: float
+    """When the answer was read."""
+    status: int
+    brought: str
+    """`version` (a document that was stored), `redirect`, `unchanged` (the same as a version), `error`, or `robots`."""
+    redirect: str | None = None
+    version_at: float | None = None
+    """Of `unchanged`: when the version was received that is still current."""
+    length: int | None = None
+    """Of a version: bytes of the document, without codings."""
+    sha256: str | None = None
+    received: int | None = None
+    """Bytes of the answer on the wire, its head included; None where that is not known."""
+    started_at: float | None = None
+    """When the request was sent."""
+    seconds: float | None = None
+    """From there to the last byte of the answer."""
+    protocol: str = ""
+    """Of HTTP: 1.0, 1.1, 2 or 3; empty where it is not known."""
+    address: str = ""
+    conditional: bool = False
+    """The request asked whether the stored version was still current."""
+    merged: bool = False
+    """The version was put together from an earlier one and a table of variable information."""
+
+
+class StoredExchange(_Report, frozen=True, kw_only=True):
+    """An exchange with its bytes."""
+
+    url: str
+    report: ExchangeReport
+    request: bytes | None
+    """The head of the request; None where it was not kept."""
+    head: bytes
+    """Of the answer: status line, header lines and blank line."""
+    body: bytes
+    """As it was transferred, where that was kept."""
+    request_notes: tuple[str, ...]
+    """What of the request was not kept or is not as it was sent, in sentences."""
+    notes: tuple[str, ...]
+    """The same of the answer."""
 
 
 class DocumentReport(_Report, frozen=True, kw_only=True):

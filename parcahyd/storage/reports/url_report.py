@@ -10,6 +10,7 @@ from sqlalchemy import Connection, or_, select, tuple_
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import DatabaseUnusable, UserError
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import RobotsFact, RobotsStatus, TableFact, origin
 from parcahyd.core.states import Reason, State
 from parcahyd.refresh.change_rate import ChangeRate
@@ -35,6 +36,7 @@ from parcahyd.storage.schema import documents, fetches, head_bases, learned, pau
 __all__ = [
     "ROBOTS_WAIT_REASONS",
     "find_url",
+    "head_notes",
     "read_document",
     "read_url_details",
     "sentence_of",
@@ -89,7 +91,24 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
         address=fetch.address,
         media_type=document.media_type,
         charset=document.charset,
+        notes=tuple(head_notes(fetch)),
     )
+
+
+def head_notes(row: Any) -> list[str]:
+    """What of the head of an answer is not as it was received, in sentences; from its row."""
+    if row.head is None:
+        return ["status line and codings were not kept when this was fetched: the line is made up, and the body is decoded"]
+    notes = []
+    if row.marks & ExchangeMark.MERGED:
+        notes.append("this version was put together from an earlier answer, whose head this is, and a table of what changes")
+    if row.marks & ExchangeMark.HEAD_MADE_UP:
+        notes.append("the head is written from status and headers: the downloader does not hand it over as it was received")
+    elif row.protocol in ("2", "3"):
+        notes.append(f"HTTP/{row.protocol} has no head in lines: libcurl wrote it in the form of HTTP/1")
+    if row.marks & ExchangeMark.HEAD_CUT:
+        notes.append("the last lines of the head are missing: it was larger than is kept")
+    return notes
 
 
 def _base(connection: Connection, number: int | None) -> bytes | None:
