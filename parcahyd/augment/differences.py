@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["MAX_GAP", "MAX_PIECES", "Difference", "differences"]
+__all__ = ["BY_LINES", "MAX_GAP", "MAX_PIECES", "Bounds", "Difference", "differences"]
 
 MAX_GAP = 1024 * 1024
 """Bytes of a gap, without equal ends, that are compared piece by piece; a larger gap is one difference."""
@@ -40,31 +40,49 @@ class Difference(NamedTuple):
     new_end: int
 
 
-def differences(old: bytes, new: bytes, *, whole_words: bool = False) -> list[Difference]:
+class Bounds(NamedTuple):
+    """How far versions are compared."""
+
+    gap: int = MAX_GAP
+    pieces: int = MAX_PIECES
+    levels: int = len(_PIECES)
+
+
+BY_LINES = Bounds(gap=4 * MAX_GAP, pieces=6 * MAX_PIECES, levels=2)
+"""For large versions, of which it is enough to know in which lines they differ."""
+
+
+def differences(
+    old: bytes,
+    new: bytes,
+    *,
+    whole_words: bool = False,
+    bounds: Bounds = Bounds(),  # noqa: B008 (immutable)
+) -> list[Difference]:
     """The differences of two versions in ascending order; the bytes between them are equal.
 
     With `whole_words` a difference begins and ends where words do: between 12:34 and 12:37 it is not only the last digit.
     """
-    found = [Difference(*gap) for gap in _unequal(old, new, (0, len(old), 0, len(new)), 0)]
+    found = [Difference(*gap) for gap in _unequal(old, new, (0, len(old), 0, len(new)), 0, bounds)]
     return _widened(old, new, found) if whole_words else found
 
 
 _Gap = tuple[int, int, int, int]
 
 
-def _unequal(old: bytes, new: bytes, gap: _Gap, level: int) -> Iterator[_Gap]:
+def _unequal(old: bytes, new: bytes, gap: _Gap, level: int, bounds: Bounds) -> Iterator[_Gap]:
     """The parts of a gap in which the versions differ."""
     gap = _trimmed(old, new, gap)
     old_at, old_end, new_at, new_end = gap
-    if old_at == old_end or new_at == new_end or level == len(_PIECES) or max(old_end - old_at, new_end - new_at) > MAX_GAP:
+    if old_at == old_end or new_at == new_end or level == bounds.levels or max(old_end - old_at, new_end - new_at) > bounds.gap:
         if gap[0] < old_end or gap[2] < new_end:
             yield gap
         return
-    for old_piece, new_piece, length in _pairs(old, new, gap, level):
+    for old_piece, new_piece, length in _pairs(old, new, gap, level, bounds.pieces):
         if old_at < old_piece or new_at < new_piece:
-            yield from _unequal(old, new, (old_at, old_piece, new_at, new_piece), level + 1)
+            yield from _unequal(old, new, (old_at, old_piece, new_at, new_piece), level + 1, bounds)
         old_at, new_at = old_piece + length, new_piece + length
-    yield from _unequal(old, new, (old_at, old_end, new_at, new_end), level + 1)
+    yield from _unequal(old, new, (old_at, old_end, new_at, new_end), level + 1, bounds)
 
 
 def _trimmed(old: bytes, new: bytes, gap: _Gap) -> _Gap:
@@ -96,11 +114,11 @@ def _longest(most: int, are_equal: Callable[[int, int], bool]) -> int:
     return low
 
 
-def _pairs(old: bytes, new: bytes, gap: _Gap, level: int) -> list[_Pair]:
+def _pairs(old: bytes, new: bytes, gap: _Gap, level: int, max_pieces: int) -> list[_Pair]:
     """Equal pieces that occur once in both sides of the gap, in the same order in both: their two offsets and their length."""
     old_pieces = _PIECES[level].findall(old, gap[0], gap[1])
     new_pieces = _PIECES[level].findall(new, gap[2], gap[3])
-    if max(len(old_pieces), len(new_pieces)) > MAX_PIECES:
+    if max(len(old_pieces), len(new_pieces)) > max_pieces:
         return []
     old_counts, new_counts = Counter(old_pieces), Counter(new_pieces)
     old_places = dict(zip(old_pieces, accumulate(map(len, old_pieces), initial=gap[0]), strict=False))

@@ -24,6 +24,7 @@ COMMANDS = {
     "urls": "List the URLs with their state, reason, status and depth.",
     "show": "Write a stored document to standard output, byte for byte.",
     "history": "List every exchange with one URL, and what it brought.",
+    "diff": "Show what changed between two stored versions of a URL.",
     "export": "Write what is stored as WARC, WACZ, or files to browse.",
     "explain": "Show what is known about one URL: its state, and why.",
     "fetch": "Visit one URL and print everything; nothing is stored.",

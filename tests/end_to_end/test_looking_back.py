@@ -1,4 +1,4 @@
-"""What the server said, and when: `show --request`, `show --exchange` and `history` after a crawl."""
+"""What the server said, and when: `show --request`, `show --exchange`, `history` and `diff` after a crawl."""
 
 from __future__ import annotations
 
@@ -145,6 +145,26 @@ def test_nothing_that_a_server_sent_reaches_a_terminal_raw(server: SiteServer, c
     assert code == 0
     assert output.startswith(b"time  ")
     assert b"\x1b" not in output
+
+
+def test_versions_are_compared_on_a_terminal(server: SiteServer, crawl_on: CrawlFactory) -> None:
+    listener = server.listen()
+    running = crawl_on({**_AGAIN, "Work.KeepVersions": 5})
+    for word in ("warm", "cold\x1b[2J"):
+        server.put("", Site({"/": html("Front", extra=f"<p>Kettles are {word}.</p>\n<b data-vol=price>{len(word)}</b>\n")}))
+        _command(running, "run", "--archive", listener.url())
+    plain = _command(running, "diff", listener.url()).decode().splitlines()
+    assert [line for line in plain[3:] if line[0] != " "] == [
+        "-<p>Kettles are warm.</p>",
+        "-<b data-vol=price>4</b>",
+        "+<p>Kettles are cold\\x1b[2J.</p>",
+        "+<b data-vol=price>8</b>",
+        '\\ volatile in part: "price", marked by the author',
+    ]
+    code, output, err = _on_terminal(running, "diff", listener.url())
+    assert (code, err) == (0, "")
+    assert b"\x1b[32m+<b data-vol=price>8</b>\x1b[0m\r\n" in output
+    assert b"\x1b[2J" not in output
 
 
 def _on_terminal(crawl: Crawl, command: str, *arguments: str) -> tuple[int, bytes, str]:

@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parcahyd.augment.bundle import read_bundle, write_bundle
+from parcahyd.augment.line_changes import compare_lines
 from parcahyd.augment.tol import TolHead, link_line, read_tol, write_tol
 from parcahyd.augment.tvi import Region, Tvi, read_tvi, write_tvi
 from parcahyd.config.loading import load
@@ -173,12 +174,14 @@ _XML = _files(*sorted(_SITEMAPS.rglob("*.xml")), _SITE / "img" / "plan.svg")
 _OFFICE = ["word/document.xml", "docProps/core.xml", "word/_rels/document.xml.rels", "[Content_Types].xml"]
 
 # By name: the reader, and its samples.
+_CHANGED = b"<!doctype html>\n<title>Kettles</title>\n" + b"<p>warm</p>" * 100
 _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = {
     "robots.txt": (_robots, _files(_SITE / "robots.txt", _ROOT / "tests/conformance/robots_spec/groups.textproto")),
     "sitemap": (read_sitemap, _files(*sorted(_SITEMAPS.rglob("*.*")))),
     "links of html": (lambda body: read_links(body, "").lines, _HTML),
     "links of a tree": (lambda body: read_tree(body, "").lines, _HTML),
     "page to browse offline": (lambda body: offline_page(body, "", _URL, "site.example/a/b.html", lambda _: "x/y.html"), _HTML),
+    "changed lines": (lambda body: compare_lines(_CHANGED, body, is_markup=True), _HTML),
     "page to search": (lambda body: page_line(exchange(_URL, body), ""), _HTML),
     "head to export": (
         lambda body: agreeing_head(body, 7),

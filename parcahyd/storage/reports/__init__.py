@@ -43,6 +43,7 @@ from parcahyd.storage.reports.records import (
 from parcahyd.storage.reports.seed_outcomes import read_next_due, read_seed_outcomes
 from parcahyd.storage.reports.url_report import ROBOTS_WAIT_REASONS, read_document, read_url_details, sentence_of
 from parcahyd.storage.reports.verification import findings
+from parcahyd.storage.reports.versions import TwoVersions, read_two_versions
 from parcahyd.storage.schema import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
 
 __all__ = ["Reports"]
@@ -142,6 +143,11 @@ class Reports:
         """The canonical URL and every exchange with it that is on record, newest first; None where it was never seen."""
         with self._reader.transaction() as connection:
             return read_history(connection, url)
+
+    def two_versions(self, url: str, older: float | None, newer: float | None) -> TwoVersions:
+        """The documents of a URL at two times; without a time, the newest one and the one before it."""
+        with self._reader.transaction() as connection:
+            return read_two_versions(connection, url, older, newer)
 
     def url_details(self, url: str) -> UrlDetails | None:
         """Everything about a URL and its site; None where the URL was never seen."""

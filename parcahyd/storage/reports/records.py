@@ -11,6 +11,7 @@ from parcahyd.core.records import RobotsFact, TableFact
 
 __all__ = [
     "DocumentReport",
+    "DocumentVersion",
     "ExchangeReport",
     "FetchReport",
     "Finding",
@@ -28,6 +29,7 @@ __all__ = [
     "StoredExchange",
     "UrlDetails",
     "UrlReport",
+    "VolatileSpan",
 ]
 
 
@@ -351,6 +353,33 @@ class UrlDetails(_Report, frozen=True, kw_only=True):
     """Links of this page that are not recorded."""
     site_left_out: LeftOut | None = None
     """The same of all pages of the site."""
+
+
+class VolatileSpan(_Report, frozen=True, kw_only=True):
+    """A place of a document that changes often: the bytes from `start` to before `end`."""
+
+    start: int
+    end: int
+    name: str
+    """Its author's name for it; empty where it was learned."""
+    changes: int = 0
+    """Of a learned one: on how many of the last `visits` visits it had changed."""
+    visits: int = 0
+
+
+class DocumentVersion(_Report, frozen=True, kw_only=True):
+    """A stored version of a document, to be compared with another."""
+
+    url: str
+    fetch: int
+    at: float
+    status: int
+    media_type: str
+    charset: str
+    sha256: str
+    body: bytes
+    volatile: tuple[VolatileSpan, ...]
+    """Ascending; none overlap."""
 
 
 class SimilarGroup(_Report, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ __all__ = [
     "head_notes",
     "read_document",
     "read_url_details",
+    "regions_of",
     "sentence_of",
     "stored_bytes",
     "version_reports",
@@ -332,12 +333,12 @@ def stored_bytes(row: Any) -> StoredBytes:
 
 def whole(connection: Connection, fetch: int, stored: StoredBytes) -> bytes:
     """The document that a fetch received: the skeleton with its volatile regions put back, or UnpackingFailure."""
-    return whole_of(stored, _regions(connection, fetch))
+    return whole_of(stored, regions_of(connection, fetch))
 
 
 def version_reports(connection: Connection, history: Sequence[Any]) -> Iterator[FetchReport]:
     """The versions of a URL, newest first, from their rows in that order."""
-    regions = {row.id: _regions(connection, row.id) for row in history}
+    regions = {row.id: regions_of(connection, row.id) for row in history}
     only = {
         newer.id: _differ_in_regions(connection, newer, regions[newer.id], older, regions[older.id])
         for newer, older in pairwise(history)
@@ -355,7 +356,8 @@ def version_reports(connection: Connection, history: Sequence[Any]) -> Iterator[
         )
 
 
-def _regions(connection: Connection, fetch: int) -> list[PackedRegion]:
+def regions_of(connection: Connection, fetch: int) -> list[PackedRegion]:
+    """The regions of a version, ascending, as they are stored."""
     columns = select(volatile.c.id, volatile.c.offset, volatile.c.length, volatile.c.content)
     ordered = columns.where(volatile.c.fetch_id == fetch).order_by(volatile.c.offset, volatile.c.region)
     return [PackedRegion(*row) for row in connection.execute(ordered)]

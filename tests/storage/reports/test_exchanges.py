@@ -134,6 +134,7 @@ def test_redirects_with_and_without_their_bodies(desk: Desk) -> None:
     head = b"HTTP/1.1 301 There\r\nLocation: /x\r\nContent-Length: 5\r\n\r\n"
     desk.write(desk.redirect(pair, "/", f"{A}/x", head=head))
     desk.write(desk.page(pair, "/kept", b"moved", redirect=f"{A}/x", status=301, head=head))
+    desk.write(desk.redirect(pair, "/chunks", f"{A}/x", head=head[:-2] + b"Transfer-Encoding: chunked\r\n\r\n"))
     desk.over(pair)
     (lost,), (kept,) = _history(desk), _history(desk, f"{A}/kept")
     for one in (lost, kept):
@@ -141,6 +142,7 @@ def test_redirects_with_and_without_their_bodies(desk: Desk) -> None:
     found = _exchange(desk)
     assert (found.head, found.body) == (head, b"")
     assert "was not kept (KeepErrors" in found.notes[0]
+    assert _history(desk, f"{A}/chunks")[0].received is None
     found = _exchange(desk, f"{A}/kept")
     assert (found.head, found.body, found.notes) == (head, b"moved", ())
 
