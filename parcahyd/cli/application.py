@@ -26,6 +26,7 @@ COMMANDS = {
     "history": "List every exchange with one URL, and what it brought.",
     "diff": "Show what changed between two stored versions of a URL.",
     "export": "Write what is stored as WARC, WACZ, or files to browse.",
+    "import": "Read WARC, WACZ and ARC files into the crawl.",
     "explain": "Show what is known about one URL: its state, and why.",
     "fetch": "Visit one URL and print everything; nothing is stored.",
     "forget": "Remove URLs, or a whole site, from the crawl.",

@@ -109,7 +109,8 @@ def version_line(version: FetchReport) -> str:
     """A stored version: when, status, from where, and how many bytes or where it redirected to."""
     brought = f"to {version.redirect}" if version.redirect is not None else plural(version.length or 0, "byte")
     regions = "  only volatile regions changed" if version.only_regions else ""
-    return plain(f"{utc_time(version.at)}  {version.status}  {version.address}  {brought}{regions}")
+    imported = "  imported" if version.imported else ""
+    return plain(f"{utc_time(version.at)}  {version.status}  {version.address}  {brought}{regions}{imported}")
 
 
 def left_out_sentence(left_out: LeftOut) -> str:

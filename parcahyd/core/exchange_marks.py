@@ -21,3 +21,5 @@ class ExchangeMark:
     """The request had the validators of the stored document besides."""
     BODY_CUT = 16
     """The body was larger than is kept: its end is missing."""
+    IMPORTED = 32
+    """The answer comes from an archive that somebody else may have written; we have not received it."""

@@ -202,6 +202,7 @@ class PriorVersion(NamedTuple):
     skeleton_sha256: bytes | None
     """Of the skeleton that was learned; None where nothing was learned."""
     learned: bytes | None
+    marks: int = 0
 
 
 class LearnedRow(NamedTuple):
@@ -216,7 +217,7 @@ _LEARNED_CONTENT = (learned.c.skeleton_sha256, learned.c.content)
 _VERSIONS = (
     select(
         *(fetches.c.id, fetches.c.redirect, fetches.c.sha256, fetches.c.length, fetches.c.document_id),
-        *(tvis.c.fetch_id.label("tvi"), *_LEARNED_CONTENT),
+        *(tvis.c.fetch_id.label("tvi"), *_LEARNED_CONTENT, fetches.c.marks),
     )
     .join(tvis, tvis.c.fetch_id == fetches.c.id, isouter=True)
     .join(learned, learned.c.fetch_id == fetches.c.id, isouter=True)

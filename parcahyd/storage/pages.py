@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, func, insert, literal_column, null, update
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import Written
-from parcahyd.core.records import LinksRecord, TableFact, UnchangedRecord
+from parcahyd.core.records import LinksRecord, PageRecord, TableFact, UnchangedRecord
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
@@ -24,6 +24,7 @@ from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_lea
 from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, SharedDocument, VersionRows
 from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
+from parcahyd.storage.fetch_rows import FetchRows
 from parcahyd.storage.heads import HeadRows, RequestRows
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage, PackedRegion
@@ -31,7 +32,7 @@ from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPl
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRows
+from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PageRows"]
@@ -122,6 +123,8 @@ class _Rows:
         """The versions that the pages had before."""
         self.kept: set[int] = set()
         """Versions that stay the newest of their page."""
+        self.imported: set[int] = set()
+        """Versions that the pages had before, from an archive of somebody else. What we fetch is not compared with them."""
         self.regions: dict[int, Sequence[PackedRegion]] = {}
         self.repacked: dict[int, tuple[bytes, Sequence[PackedRegion]]] = {}
         """Versions that get another document, by its SHA-256, and other regions that make up the same bytes."""
@@ -152,9 +155,9 @@ class PageRows:
         self._seeds = seed_rows
         self._documents = DocumentRows(writer)
         self._versions = VersionRows(writer)
-        self._heads = HeadRows(writer)
-        self._requests = RequestRows(writer)
-        self.exchanges = ExchangeRows(writer, state, self._heads, self._requests)
+        heads, requests = HeadRows(writer), RequestRows(writer)
+        self.exchanges = ExchangeRows(writer, state, heads, requests)
+        self._fetches = FetchRows(heads, requests, self.exchanges)
         self._learning = ChangeLearning(self._versions)
         self._histories = Histories(writer)
         self._lastmods = LastmodRows(writer, state, url_rows, self._histories)
@@ -239,7 +242,9 @@ class PageRows:
 
         A page with other bytes is judged by what was learned of it. Returns the pages as they are to be stored.
         """
-        rows.versions = self._versions.of(again)
+        versions = self._versions.of(again)
+        rows.imported = {fetch for fetch, version in versions.items() if version.marks & ExchangeMark.IMPORTED}
+        rows.versions = {fetch: version for fetch, version in versions.items() if fetch not in rows.imported}
         rows.histories = self._histories.of([(packed.page.site, packed.page.key) for packed in again.values()])
         stored: dict[tuple[int, str], PackedPage] = {}
         for fetch, packed in again.items():
@@ -304,6 +309,9 @@ class PageRows:
         redirect = plain(page.redirect, self._state.work.MaxUrlLength) or None if page.redirect else None
         fetch = row.fetch_id if row is not None else None
         is_new = row is None or fetch is None
+        is_imported = page.marks & ExchangeMark.IMPORTED
+        # Nothing is learned from the answers of strangers: the page counts as one that was never checked.
+        is_first = is_new or is_imported or fetch in rows.imported
         is_same = False
         if fetch is not None and row is not None:
             is_same = self._is_same(rows, fetch, packed, redirect)
@@ -316,34 +324,7 @@ class PageRows:
             if not is_new:
                 rows.trimmed.append((site, key))
             fetch = self._new_fetch(rows, packed, fetch)
-            sha256, length = packed.version if document is not None else (None, None)
-            head, head_base = self._heads.pack(site, page.head)
-            coded_sha256 = _coded_sha256(packed, shared)
-            self.exchanges.body_of(fetch, packed, coded_sha256)
-            rows.fetches.append(
-                {
-                    "id": fetch,
-                    "site_id": site,
-                    "key": key,
-                    "at": at,
-                    "status": status,
-                    "address": page.address,
-                    "headers": b"",
-                    "redirect": redirect or "",
-                    "document_id": document,
-                    "sha256": sha256,
-                    "length": length,
-                    "coding": page.coding,
-                    "coded_sha256": coded_sha256,
-                    "head": head,
-                    "head_base": head_base,
-                    "marks": page.marks,
-                    "protocol": page.protocol,
-                    "started_at": page.started_at or None,
-                    "seconds": page.seconds or None,
-                    "request_id": self._requests.number(page.request),
-                }
-            )
+            rows.fetches.append(self._fetches.row(fetch, key, packed, shared, document, redirect))
         elif fetch is not None and self._state.work.KeepChecks and not page.marks & ExchangeMark.MERGED:
             self.exchanges.same_again(packed, key, fetch)
         stored = {
@@ -355,14 +336,14 @@ class PageRows:
             "hops": page.hops if row is None else min(page.hops, row.hops),
             "status": status,
             "at": at,
-            "etag": validator(page.etag),
-            "modified": validator(page.modified),
+            "etag": "" if is_imported else validator(page.etag),
+            "modified": "" if is_imported else validator(page.modified),
             "document_id": document,
             "fetch_id": fetch,
-            "visited_in": self._state.crawl_run,
+            "visited_in": 0 if is_imported else self._state.crawl_run,
         }
-        if is_new:
-            stored["due_at"] = self._planner.first_due(path, at, key)
+        if is_first:
+            stored["due_at"] = self._first_due(page, row, key)
             (rows.new if row is None else rows.first).append(stored)
         else:
             self._check_again(rows, stored, changed=not is_same)
@@ -376,6 +357,13 @@ class PageRows:
         counts[0] += row is None
         counts[1] += (document is not None) - (row is not None and row.document_id is not None)
         counts[2] += page.received
+
+    def _first_due(self, page: PageRecord, row: UrlRow | None, key: int) -> float | None:
+        """When a page is to be asked for again that was not checked yet."""
+        due = self._planner.first_due(page.path, page.fetched_at, key)
+        if due is None or not page.marks & ExchangeMark.IMPORTED or row is None or row.state == State.STORED:
+            return due
+        return page.fetched_at  # An archive does not put off what the crawl has to ask for.
 
     def _is_same(self, rows: _Rows, fetch: int, packed: PackedPage, redirect: str | None) -> bool:
         """Whether a page has not changed since its version before. Its regions and its table may be new, and are noted."""
@@ -424,6 +412,18 @@ class PageRows:
         """Called after the commit: what was written counts for the budget of revisits from now on."""
         self._planner.committed()
         self._lastmods.committed()
+
+    def write_past(self, pages: Sequence[tuple[int, PackedPage]]) -> None:
+        """Stores versions that are not the newest of their URLs, each with the key of its URL."""
+        shared = self._documents.share([packed for _, packed in pages])
+        fetches = []
+        for key, packed in pages:
+            found = shared.get(packed.sha256)
+            redirect = plain(packed.page.redirect, self._state.work.MaxUrlLength) or None
+            document = found.id if found is not None else None
+            fetches.append(self._fetches.row(self._documents.new_fetch(), key, packed, found, document, redirect))
+        self._documents.add_fetches(fetches)
+        self.exchanges.write()
 
     # --- URLs seen in pages ---------------------------------------------------------------------------------------------
 
@@ -561,19 +561,12 @@ def _add_saved(written: Written, what: str, size: int) -> None:
         written.saved[what] = written.saved.get(what, 0) + size
 
 
-def _coded_sha256(packed: PackedPage, shared: SharedDocument | None) -> bytes | None:
-    """Of the bytes that were transferred, where the document of the page does not have them."""
-    if not packed.coded_sha256 or (shared is not None and shared.coded_sha256 == packed.coded_sha256):
-        return None
-    return packed.coded_sha256
-
-
 def _seen_before(pages: Sequence[PackedPage], lookup: UrlLookup) -> dict[int, PackedPage]:
-    """The pages that have a version already, by its fetch."""
+    """The pages that we fetched and that have a version already, by its fetch."""
     found = {}
     for packed in pages:
         page = packed.page
-        if (page.site, page.key) in lookup.rows:
+        if (page.site, page.key) in lookup.rows and not page.marks & ExchangeMark.IMPORTED:
             row = lookup.place(page.site, page.key, page.path)[1]
             if row is not None and row.fetch_id is not None:
                 found[row.fetch_id] = packed

@@ -20,7 +20,7 @@ from parcahyd.storage.schema import FAILED, KNOWN, REFUSED, STORED, overfull, ru
 from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
-__all__ = ["RunRows"]
+__all__ = ["IMPORTED", "RunRows"]
 
 _GOES_ON = frozenset({None, "interrupted"})
 """Outcomes of a run that the next start goes on with: it was killed, or stopped by the user."""
@@ -29,8 +29,17 @@ _DAY = 86400.0
 _PAGE = 2000
 
 
-_LAST = select(runs.c.settings, runs.c.crawl_run, runs.c.outcome).order_by(runs.c.id.desc()).limit(1)
-_INSERT = inserting(runs, "id", "started_at", "settings", "version", "crawl_run")
+IMPORTED = "imported"
+"""The outcome of what was no crawl: answers were read from archives. The row has it from the beginning."""
+
+_LAST = select(runs.c.settings).order_by(runs.c.id.desc()).limit(1)
+_LAST_CRAWL = (
+    select(runs.c.crawl_run, runs.c.outcome)
+    .where(or_(runs.c.outcome.is_(None), runs.c.outcome != literal_column(f"'{IMPORTED}'")))
+    .order_by(runs.c.id.desc())
+    .limit(1)
+)
+_INSERT = inserting(runs, "id", "started_at", "settings", "version", "crawl_run", "outcome")
 _END = updating(runs, ("id",), "ended_at", "outcome", "counts")
 _LEFT_OUT = select(func.sum(overfull.c.left_out + overfull.c.left_out_external))
 _LEFT = select(urls.c.state, func.count()).where(urls.c.state.in_((KNOWN, FAILED))).group_by(urls.c.state)
@@ -76,16 +85,20 @@ class RunRows:
         self._state = state
         self._sites = site_rows
 
-    def begin(self, configuration: Configuration, now: float, *, forever: bool) -> tuple[int, int, frozenset[str]]:
+    def begin(
+        self, configuration: Configuration, now: float, *, forever: bool, is_import: bool = False
+    ) -> tuple[int, int, frozenset[str]]:
         """Inserts a start of a run.
 
         Returns its number, that of the run that it goes on with or its own, and the settings, as `Work.KEY`, that differ from
         the last run's. A run that refreshes for ever has visited URLs at any time, so no other goes on with it. Neither does
-        one with other settings for revisits: its user wants to see pages earlier, or later.
+        one with other settings for revisits: its user wants to see pages earlier, or later. An import visits nothing, and the
+        run before it can be gone on with after it.
         """
         settings = recorded(configuration)
-        last = self._writer.rows(_LAST)
-        before_text, crawl_run, outcome = last[0] if last else (None, None, "")
+        before_text = self._writer.value(_LAST)
+        last = self._writer.rows(_LAST_CRAWL)
+        crawl_run, outcome = last[0] if last else (None, "")
         before = settings if before_text is None else msgspec.json.decode(before_text)
         # A setting that the last run did not have is not a change.
         changed = frozenset(key for key, value in settings.items() if before.get(key, value) != value)
@@ -94,7 +107,10 @@ class RunRows:
             crawl_run = number
         record = msgspec.json.encode({**settings, GIVEN: given(configuration)}).decode()
         started = {"id": number, "started_at": now, "settings": record, "version": __version__}
-        self._writer.run(_INSERT, **started, crawl_run=None if forever else crawl_run)
+        if is_import:
+            self._writer.run(_INSERT, **started, crawl_run=None, outcome=IMPORTED)
+            return number, 0, changed
+        self._writer.run(_INSERT, **started, crawl_run=None if forever else crawl_run, outcome=None)
         return number, crawl_run, changed
 
     def apply(self, changed: frozenset[str], now: float) -> None:

@@ -36,6 +36,7 @@ from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import Database, open_database
 from parcahyd.storage.frontier import Leases
+from parcahyd.storage.imports import ImportedExchange, ImportRows, ImportWritten
 from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.migrations import migrate
 from parcahyd.storage.overfull import OverfullPages
@@ -43,8 +44,8 @@ from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.pages import PageRows
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.runs import RunRows
-from parcahyd.storage.sites import SiteRows
+from parcahyd.storage.runs import IMPORTED, RunRows
+from parcahyd.storage.sites import Origin, SiteRows
 from parcahyd.storage.urls import BadUrlRows, SeedRows, UrlRows
 from parcahyd.storage.writer import Writer
 
@@ -76,6 +77,7 @@ class Store:
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
         self._overfull = OverfullPages(self._writer, self._state)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds, self._overfull)
+        self._imports = ImportRows(self._writer, self._state, self._sites, self._urls, self._pages)
         self._bad = BadUrlRows(self._writer, self._state, self._sites, self._urls, self._pages.exchanges)
         self._robots = RobotsRows(self._writer, self._state, self._sites, self._pages.exchanges)
         self._leases = Leases(self._writer, self._state, self._sites, self._robots, self._overfull)
@@ -118,16 +120,19 @@ class Store:
         with self._writer.transaction() as connection:
             return last_settings(connection)
 
-    def begin_run(self, configuration: Configuration, now: float, *, forever: bool = False) -> RunStart:
+    def begin_run(
+        self, configuration: Configuration, now: float, *, forever: bool = False, is_import: bool = False
+    ) -> RunStart:
         """Starts a run: migrates the tables, frees sites of visits that never ended, applies changed settings.
 
         The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone. A run that
         was killed or interrupted goes on, unless one of the two refreshes for ever: what it has visited is not visited again.
+        An import is recorded as a run that visits nothing.
         """
         migrate(self._writer)
         self._writer.forget()
         with self._writer.transaction():
-            number, crawl_run, changed = self._runs.begin(configuration, now, forever=forever)
+            number, crawl_run, changed = self._runs.begin(configuration, now, forever=forever, is_import=is_import)
             self._state.start(number, crawl_run, configuration.work, now)
             self._leases.recover(self._leases.visited(), now, {})
             self._runs.count_pages(now)
@@ -139,6 +144,10 @@ class Store:
         """Closes the run with its final counts."""
         with self._writer.transaction():
             self._runs.end(outcome, counts, now)
+
+    def end_import(self, counts: dict[str, int], now: float) -> None:
+        """Notes what an import brought. One that was killed has no end, and is no run that could be gone on with."""
+        self.end_run(IMPORTED, counts, now)
 
     def waiting(self) -> tuple[dict[str, int], float | None]:
         """What is left to do when a run ends: known and failed URLs, counted by state, and when the next falls due."""
@@ -305,3 +314,20 @@ class Store:
             self._bad.write(current)
         self._state.blanked.update(record.visit for record in current if record.blank_address)
         return Written(late=len(batch) - len(current))
+
+    # --- what archives bring --------------------------------------------------------------------------------------------
+
+    def sites_of(self, origins: Iterable[Origin]) -> dict[Origin, tuple[int, bool]]:
+        """The numbers of sites, and whether each is in scope. Those that were never seen are inserted, as the seeds have it."""
+        with self._writer.transaction():
+            return self._sites.find(origins)
+
+    def store_imported(self, batch: Sequence[PackedPage | LinksRecord | ImportedExchange], now: float) -> ImportWritten:
+        """Answers from archives. Those that are there already change nothing, and none has a say in what is requested."""
+        parts = [record for record in batch if isinstance(record, LinksRecord)]
+        answers = [record for record in batch if not isinstance(record, LinksRecord)]
+        with self._writer.transaction():
+            self._pages.write_links(parts, now, Written())
+            written = self._imports.write(answers, now)
+        self._pages.committed()
+        return written

@@ -203,6 +203,8 @@ class StoredDocument(_Report, frozen=True, kw_only=True):
     charset: str
     notes: tuple[str, ...] = ()
     """What of the head is not as it was received, in sentences."""
+    coded: bytes = b""
+    """As it was transferred, where that is stored and the document has a coding."""
 
 
 class ExchangeReport(_Report, frozen=True, kw_only=True):
@@ -279,6 +281,8 @@ class FetchReport(_Report, frozen=True, kw_only=True):
     """Volatile regions that its author marked."""
     only_regions: bool = False
     """It differs in them from the version before, and in nothing else."""
+    imported: bool = False
+    """It comes from an archive that somebody else may have written."""
 
 
 class UrlDetails(_Report, frozen=True, kw_only=True):

@@ -93,6 +93,7 @@ def read_document(connection: Connection, url: str, at: float | None = None) -> 
         media_type=document.media_type,
         charset=document.charset,
         notes=tuple(head_notes(fetch)),
+        coded=bytes(document.body) if document.coding and document.coding == fetch.coding else b"",
     )
 
 
@@ -122,7 +123,8 @@ def _version(connection: Connection, row: Any, at: float | None) -> Any:
     if at is None:
         return connection.execute(select(fetches).where(fetches.c.id == row.fetch_id)).first()
     of_url = select(fetches).where(fetches.c.site_id == row.site_id, fetches.c.key == row.key, fetches.c.at <= at)
-    return connection.execute(of_url.order_by(fetches.c.id.desc()).limit(1)).first()
+    # Versions that were read from archives need not have come in the order of their times.
+    return connection.execute(of_url.order_by(fetches.c.at.desc(), fetches.c.id.desc()).limit(1)).first()
 
 
 def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
@@ -137,6 +139,8 @@ def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
         .where(fetches.c.site_id == row.site_id, fetches.c.key == row.key)
         .order_by(fetches.c.site_id.desc(), fetches.c.key.desc(), fetches.c.id.desc())
     ).all()
+    # Versions that were read from archives need not have come in the order of their times.
+    history = sorted(history, key=lambda fetch: (fetch.at, fetch.id), reverse=True)
     is_redirect = row.state == State.STORED and row.reason == Reason.REDIRECT.word
     waits_for_site = max(site.not_before, site.errand_until)
     spared = _pauses(connection, site)
@@ -174,7 +178,7 @@ def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
         next_visit=max(row.due_at, waits_for_site, _left_alone_until(site, spared))
         if site.in_scope and row.due_at is not None
         else None,
-        redirect=history[0].redirect if is_redirect and history else None,
+        redirect=next((fetch.redirect for fetch in history if fetch.id == row.fetch_id), None) if is_redirect else None,
         document=_document(connection, row.document_id),
         fetches=tuple(version_reports(connection, history)),
         volatile_places=_volatile_places(connection, row.fetch_id),
@@ -353,6 +357,7 @@ def version_reports(connection: Connection, history: Sequence[Any]) -> Iterator[
             length=row.length,
             regions=sum(1 for region in regions[row.id] if region.id),
             only_regions=only.get(row.id, False),
+            imported=bool(row.marks & ExchangeMark.IMPORTED),
         )
 
 
