@@ -173,6 +173,8 @@ class _Stored:
         )
         if is_whole and payload and capture.version is None and not has_chunks:
             is_whole = not has_other_length(lines, len(payload))  # Of a robots.txt, only what is read of it is kept.
+        if capture.marks & ExchangeMark.IMPORTED and not has_chunks and capture.status != _NOT_MODIFIED:
+            is_whole = is_whole and not is_chunked(lines) and not has_other_length(lines, len(payload))
         if is_whole and has_chunks and not capture.coding:
             body = as_one_chunk(payload)
             reconstructed = (*reconstructed, "trailers") if has_trailers(lines) else reconstructed

@@ -29,7 +29,7 @@ _LENGTH = b"content-length"
 _CODING = b"content-encoding"
 _MOVED = {_CODING: "content-coding", b"transfer-encoding": "transfer-coding", b"trailer": "transfer-coding"}
 _ANNOUNCES_TRAILERS = re.compile(rb"(?im)^trailer:").search
-_ANNOUNCED_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$").search
+_LENGTHS = re.compile(rb"(?im)^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$").findall
 _LINE_END = re.compile(rb"\r?\n")
 
 
@@ -74,9 +74,8 @@ def ends_early(lines: bytes) -> bool:
 
 
 def has_other_length(lines: bytes, length: int) -> bool:
-    """Whether header lines announce another length than that."""
-    found = _ANNOUNCED_LENGTH(lines)
-    return found is not None and found[1] != b"%d" % length
+    """Whether header lines announce another length than that of the body: it was cut, or comes from somebody else's archive."""
+    return any(found != b"%d" % length for found in _LENGTHS(lines))
 
 
 def has_trailers(lines: bytes) -> bool:

@@ -27,6 +27,7 @@ from uuid import uuid4
 
 from zlib_ng import zlib_ng
 
+from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.version import __version__
 from parcahyd.export.exchanges import Exchange, Kind
 
@@ -158,4 +159,5 @@ def _address(address: str) -> list[_Field]:
 def _way(exchange: Exchange) -> bytes:
     capture = exchange.capture
     via = f"via: {safe_url(exchange.via)}\r\n" if exchange.via else ""
-    return f"{via}hops: {capture.depth}\r\nredirects: {capture.hops}\r\n".encode()
+    imported = "imported: yes\r\n" if capture.marks & ExchangeMark.IMPORTED else ""
+    return f"{via}hops: {capture.depth}\r\nredirects: {capture.hops}\r\n{imported}".encode()

@@ -23,6 +23,7 @@ _RATIO = 200
 _ALWAYS_ALLOWED = 64 * 1024 * 1024
 """Bytes that a member may unpack to, whatever its size: pages that repeat themselves compress very well."""
 _PEEK = 512
+_FIRST_BYTES = 64
 
 
 class ByteFile(Protocol):
@@ -122,7 +123,7 @@ class MemberStream:
         if len(behind) < _PEEK:
             behind += self._more()
         self._inflating = zlib.decompressobj(_GZIP)
-        if is_gzip(behind) and not _begins(behind[:_PEEK], self._begin):
+        if is_gzip(behind) and _begins(behind[:_PEEK], self._begin) is False:
             self._waiting = behind
         else:
             self.behind, self.is_at_end = behind, True
@@ -198,9 +199,9 @@ def _look_for_member(file: ByteFile, at: int, begin: re.Pattern[bytes]) -> Membe
         at += len(data) - len(kept)
 
 
-def _begins(member: bytes, begin: re.Pattern[bytes]) -> bool:
-    """Whether what the beginning of a gzip member unpacks to is that of a record."""
+def _begins(member: bytes, begin: re.Pattern[bytes]) -> bool | None:
+    """Whether what the beginning of a gzip member unpacks to is that of a record; None where it cannot be unpacked."""
     try:
-        return begin.match(zlib.decompressobj(_GZIP).decompress(member, _PEEK)) is not None
+        return begin.match(zlib.decompressobj(_GZIP).decompress(member, _FIRST_BYTES)) is not None
     except zlib.error:
-        return False
+        return None

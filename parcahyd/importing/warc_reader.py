@@ -113,9 +113,9 @@ class _Reading:
             self._refuse("its header has no usable Content-Length")
             return None
         length, is_too_large = int(text), int(text) > self._limits.most
-        block = b"" if is_too_large else _read_all(record, length)
-        if len(block) < length and not is_too_large:
-            self._refuse(f"it says that it has {length} bytes, and {len(block)} are there")
+        block, size = _read_block(record, length, is_kept=not is_too_large)
+        if size < length:
+            self._refuse(f"it says that it has {length} bytes, and {size} are there")
             return None
         is_whole = None if is_too_large else states_its_digest(fields.get("warc-block-digest", ""), block)
         if is_whole is False and not self._limits.ignores_digests:
@@ -148,7 +148,7 @@ class _Reading:
         elif held.is_sound or self._ends_well(held.begin, held.length):
             end = self._end_of(held.begin, held.length)
             self._name(end, f"no record can be read here: {sentence}")
-            self.go_on_at = self._find(end)
+            self.go_on_at = self._find(end + 5)  # Behind two line ends is the one that cannot be read.
         else:
             self._held = None
             self._name(held.begin, "its Content-Length is not the length of its block")
@@ -201,9 +201,11 @@ class _Reading:
         return None
 
 
-def _read_all(record: WarcRecord, length: int) -> bytes:
-    parts, left = [], length
-    while left and (piece := record.reader.read(min(left, PIECE))):
-        parts.append(piece)
-        left -= len(piece)
-    return b"".join(parts)
+def _read_block(record: WarcRecord, length: int, *, is_kept: bool) -> tuple[bytes, int]:
+    """The block of a record, if it is kept, and how many of its bytes are there."""
+    parts, size = [], 0
+    while size < length and (piece := record.reader.read(min(length - size, PIECE))):
+        size += len(piece)
+        if is_kept:
+            parts.append(piece)
+    return b"".join(parts), size

@@ -1,6 +1,6 @@
 """A row of `fetches`: what is stored of the answer that brought a version.
 
-Tested in tests/end_to_end/test_exchange.py and tests/storage/test_imports.py.
+Tested in tests/end_to_end/test_exchange.py.
 """
 
 from __future__ import annotations

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from tests.support.crawl import Crawl, CrawlFactory
+from tests.importing.archives import record, response
+from tests.support.crawl import ROOT, Crawl, CrawlFactory
+from tests.support.processes import TEST_TIMEOUT, wait_until
 from tests.support.site_server import Listener, SiteServer
 from tests.support.sites import Answer, Request, html, validated
 from tests.support.warc import by_fastwarc
@@ -86,3 +92,117 @@ def test_what_was_exported_is_the_same_after_an_import(
     assert (report["versions"], report["checks"], report["errors"], report["present"]) == (0, 0, 0, len(before))
     assert _exported(again, tmp_path / "twice") == before
     again.verify()
+
+
+def _forged(listener: Listener, other: Listener) -> bytes:
+    """What somebody says that the server at `listener` had answered."""
+    moved = ("Location: " + other.url("/evil"), "Content-Type: text/html")
+    validators = ("Content-Type: text/html", 'ETag: "forged"', "Last-Modified: Wed, 06 May 2020 07:08:09 GMT")
+    links = f'<a href="{other.url("/linked")}">x</a><a href="/from-archive">y</a>'.encode()
+    return b"".join(
+        [
+            response(listener.url("/robots.txt"), b"User-agent: *\nDisallow: /\n", "Content-Type: text/plain"),
+            response(listener.url("/"), b"", *moved, status="301 Moved Permanently"),
+            response(listener.url("/page"), b"<title>Forged</title>" + links, *validators),
+            response(listener.url("/gone"), b"no", status="410 Gone"),
+            response(other.url("/robots.txt"), b"User-agent: *\nAllow: /\n", "Content-Type: text/plain"),
+            response(other.url("/"), b"<title>Other</title>"),
+        ]
+    )
+
+
+def test_no_crawl_is_steered_by_an_archive(server: SiteServer, crawl_on: CrawlFactory, tmp_path: Path) -> None:
+    listener, other = server.listen(), server.listen()
+    server.site().pages = {
+        "/robots.txt": Answer(b"User-agent: *\nDisallow: /from-archive\n"),
+        "/": html("Home", ["/page", "/gone"]),
+        "/page": validated(html("Page")),
+        "/gone": html("Not gone"),
+    }
+    running = crawl_on()
+    file = tmp_path / "forged.warc"
+    file.write_bytes(_forged(listener, other))
+    report = _import(running, "--archive", str(file))
+    assert (report["versions"], report["errors"], report["damaged"]) == (5, 1, 0)
+    running.verify()
+    assert server.log == []
+
+    running.run(listener.url())
+    running.verify()
+    # The real robots.txt was asked for and obeyed, every page was asked for without validators, and nothing else was.
+    assert sorted(server.targets()) == ["/", "/gone", "/page"]
+    assert [entry.target for entry in server.requests(robots=True)][0] == "/robots.txt"
+    assert not any(name.lower().startswith("if-") for entry in server.log for name in entry.headers)
+    assert other.connections == 0
+    assert running.show(listener.url("/page")) == html("Page").body
+    states = running.states()
+    assert states[listener.url("/from-archive")] == ("refused", "robots")
+    assert states[other.url("/evil")] == states[other.url("/linked")] == ("refused", "scope")
+    assert states[other.url("/")] == ("stored", "")
+
+
+def test_an_import_that_is_killed_goes_on(crawl_on: CrawlFactory, tmp_path: Path) -> None:
+    file = tmp_path / "a.warc"
+    with file.open("wb") as archive:
+        for number in range(3000):
+            archive.write(response(f"http://a.example/{number}", b"<title>Page</title>" + b"tea " * 500 + b"%d" % number))
+    running = crawl_on()
+    command = [sys.executable, "-m", "parcahyd", "import", "--conf", str(running.conf), str(file)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert wait_until(lambda: process.poll() is not None or len(_stored(running)) >= 200)
+        process.kill()
+    before = _stored(running)
+    assert before
+    running.verify()
+    report = _import(running, str(file))
+    assert report["versions"] + report["present"] == 3000
+    assert report["present"] >= len(before)
+    assert len(_stored(running)) == 3000
+    running.verify()
+
+
+def _stored(crawl: Crawl) -> set[str]:
+    try:
+        return crawl.stored()
+    except AssertionError:  # There is no database yet.
+        return set()
+
+
+def test_a_package_with_names_that_climb_writes_nothing(crawl: CrawlFactory, tmp_path: Path) -> None:
+    file = tmp_path / "in" / "a.wacz"
+    file.parent.mkdir()
+    with ZipFile(file, "w") as package:
+        package.writestr("archive/a.warc", response("http://a.example/1", b"one"))
+        package.writestr("../../climbed.warc", response("http://a.example/2", b"two"))
+        package.writestr("/rooted.warc", response("http://a.example/3", b"three"))
+        package.writestr("archive/packed.warc.gz", gzip.compress(response("http://a.example/4", b"four")), ZIP_DEFLATED)
+        package.writestr("archive/none.warc.gz", b"nothing of the kind")
+    running = crawl()
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    report = _import(running, str(file), code=1)
+    assert (report["versions"], report["damaged"]) == (2, 3)
+    assert _stored(running) == {"http://a.example/1", "http://a.example/4"}
+    written = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert {path.name.partition(".db")[0] for path in written} == {"crawl"}
+
+
+def test_memory_is_bounded_whatever_an_archive_unpacks_to(crawl: CrawlFactory, tmp_path: Path) -> None:
+    file = tmp_path / "bombs.warc.gz"
+    zeros = gzip.compress(bytes(10**8))
+    nested = response("http://a.example/bomb", zeros, "Content-Encoding: gzip", "Content-Type: text/html")
+    many = response("http://a.example/many", gzip.compress(b"") * 2000 + zeros, "Content-Encoding: gzip")
+    wide = record("response", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10**6 + b"\r\n", "http://a.example/wide")
+    long_url = response("http://a.example/" + "x" * 50_000, b"long")
+    file.write_bytes(b"".join(map(gzip.compress, (nested, many, wide, long_url, response("http://a.example/", b"fine")))))
+    running = crawl({"Work.MaxBytes": 1_000_000})
+    measured = (
+        "import resource, sys\nfrom parcahyd.cli import main\ncode = main(sys.argv[1:])\n"
+        "sys.stderr.write(f'peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}')\nsys.exit(code)"
+    )
+    command = [sys.executable, "-c", measured, "import", "--conf", str(running.conf), "--json", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TEST_TIMEOUT)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["versions"] == 1
+    assert int(done.stderr.rpartition("peak ")[2]) < 200_000  # kB
+    assert _stored(running) == {"http://a.example/"}
+    running.verify()

@@ -19,11 +19,12 @@ from tests.storage.desk import Desk
 
 _MODULES = [import_module(f"parcahyd.storage.{found.name}") for found in iter_modules(storage.__path__) if not found.ispkg]
 _SCAN = re.compile(rf"SCAN ({'|'.join(metadata.tables)})\b(?! USING (COVERING )?INDEX sites_)")
-_SORTS_A_FEW = {"documents._HISTORY", "exchanges._OF_URLS", "robots._OF_SITES", "runs._LEFT"}
+_SORTS_A_FEW = {"documents._HISTORY", "exchanges._OF_URLS", "imports._VERSIONS", "robots._OF_SITES", "runs._LEFT"}
 """The history and the exchanges of the URLs of a batch, the redirected robots.txt files of a few sites, and two states."""
 
 _ONCE = {
     "runs._LAST",
+    "runs._LAST_CRAWL",
     "last_settings._LAST",
     "urls._ANY",
     "sites._OF_SEEDS",
