@@ -1,4 +1,7 @@
-"""The files that a user names: which form each has, and the records in it."""
+"""The files that a user names: which form each has, and the records in it.
+
+Tested in tests/end_to_end/test_import.py and tests/torture/test_readers.py.
+"""
 
 from __future__ import annotations
 

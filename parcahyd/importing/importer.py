@@ -3,6 +3,8 @@
 Documents are read, judged and packed as in a Crawl Worker and in Update Database, with the same settings. What differs is that
 nothing here was asked for: an answer is marked as imported, it is not read as robots.txt, a sitemap's dates do not count, and
 every link in it is judged by the scope as a link to another site would be.
+
+Tested in tests/end_to_end/test_import.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each record of a compressed archive is a gzip member of its own, as a rule. So a
 it: the next one is looked for. Members that do not begin with a record go on with the one before. What a member unpacks to is
 bounded by its size, and never held in memory as a whole.
 
-Tested in tests/importing/test_warc_reader.py and tests/importing/test_hostile_archives.py.
+Tested in tests/end_to_end/test_import.py and tests/torture/test_readers.py.
 """
 
 from __future__ import annotations

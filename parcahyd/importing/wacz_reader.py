@@ -1,6 +1,8 @@
 """Finds the WARC files in a WACZ file: a ZIP file that has them in its folder `archive`.
 
 They are read where they are. Nothing is unpacked to disk, so the names in a package lead nowhere.
+
+Tested in tests/end_to_end/test_import.py.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from parcahyd.importing.streams import ByteFile
 
 __all__ = ["UNREADABLE", "Package", "Part"]
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, struct.error)
 """What reading a part may raise."""
 
 _MOST_PARTS = 10_000
@@ -38,7 +40,7 @@ class Package:
         try:
             _check_list(file)
             self._zip = zipfile.ZipFile(file)
-        except (*UNREADABLE, ValueError, struct.error, OSError) as error:
+        except UNREADABLE as error:
             raise UserError(f"{name} is not a WACZ file that can be read: {error}", "it may be cut: get it again") from None
         self._entries = [entry for entry in self._zip.infolist() if entry.filename.lower().endswith(_NAMES)]
         if not self._entries:

@@ -131,7 +131,7 @@ def test_no_crawl_is_steered_by_an_archive(server: SiteServer, crawl_on: CrawlFa
     running.verify()
     # The real robots.txt was asked for and obeyed, every page was asked for without validators, and nothing else was.
     assert sorted(server.targets()) == ["/", "/gone", "/page"]
-    assert [entry.target for entry in server.requests(robots=True)][0] == "/robots.txt"
+    assert next(entry.target for entry in server.requests(robots=True)) == "/robots.txt"
     assert not any(name.lower().startswith("if-") for entry in server.log for name in entry.headers)
     assert other.connections == 0
     assert running.show(listener.url("/page")) == html("Page").body

@@ -11,6 +11,7 @@ from parcahyd.importing.records import Limits, RawRecord
 
 __all__ = ["DATE", "answer", "read", "record", "response"]
 
+_LIMITS = Limits(10_000_000)
 DATE = "2020-05-06T07:08:09Z"
 
 
@@ -26,7 +27,7 @@ def record(
     **fields: str,
 ) -> bytes:
     """A record; `length` is what it says, and its own length where that is None."""
-    lines = [f"WARC-Type: {kind}", f"WARC-Record-ID: <urn:uuid:{number or hashlib.md5(block).hexdigest()}>"]
+    lines = [f"WARC-Type: {kind}", f"WARC-Record-ID: <urn:uuid:{number or hashlib.sha256(block).hexdigest()}>"]
     lines += [f"WARC-Date: {date}", *([f"WARC-Target-URI: {url}"] if url else [])]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
     lines += [f"WARC-Block-Digest: sha256:{hashlib.sha256(block).hexdigest()}"] if digest else []
@@ -48,9 +49,7 @@ def response(url: str, body: bytes, *headers: str, status: str = "200 OK", **fie
     return record("response", answer(body, *headers, status=status), url, Content_Type=content_type, **fields)  # type: ignore[arg-type]  # all are text
 
 
-def read(
-    path: Path, data: bytes | list[bytes], limits: Limits = Limits(10_000_000)
-) -> tuple[list[RawRecord], list[tuple[int, str]]]:
+def read(path: Path, data: bytes | list[bytes], limits: Limits = _LIMITS) -> tuple[list[RawRecord], list[tuple[int, str]]]:
     """The records of a file with these bytes, and what was told as damaged. A list is written as a gzip member each."""
     path.write_bytes(data if isinstance(data, bytes) else b"".join(map(gzip.compress, data)))
     damaged: list[tuple[int, str]] = []

@@ -12,7 +12,7 @@ import io
 import os
 import tarfile
 import zipfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
@@ -44,6 +44,10 @@ from parcahyd.formats.html_summary import HtmlSummarizer
 from parcahyd.formats.office_summary import OfficeSummarizer
 from parcahyd.formats.summaries import TextSummarizer
 from parcahyd.formats.xml_summary import XmlSummarizer
+from parcahyd.importing.archive_files import ArchiveFile
+from parcahyd.importing.captures import captures
+from parcahyd.importing.http_answers import UnusableAnswer, answer_of
+from parcahyd.importing.records import Limits
 from parcahyd.net.cookie_jar import read_set_cookie
 from parcahyd.net.http_heads import headers_of
 from parcahyd.rules.html.link_header import read_link_headers
@@ -59,6 +63,7 @@ from parcahyd.rules.sitemaps.reader import read_sitemap
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.runtime.channel import Channel, socket_pair
 from tests.export.samples import exchange
+from tests.importing.archives import answer, response
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SITE = _ROOT / "parcahyd" / "sample" / "site"
@@ -169,6 +174,48 @@ def _runs() -> list[bytes]:
     return [msgspec.json.encode({**recorded(one), GIVEN: given_settings(one)}) for one in made]
 
 
+def _archive(body: bytes) -> list[Any]:
+    file = Path(os.environ["PARCAHYD_TEST_FOLDER"]) / "archive"
+    file.write_bytes(body)
+    told: list[Any] = []
+
+    def damaged(_file: str, at: int, sentence: str) -> None:
+        told.append((at, sentence))
+
+    try:
+        records = ArchiveFile(file).records(Limits(10_000), damaged, lambda _: None)
+        found = [(one.url, one.at) for one in captures(records, 10_000, 1.8e9, Counter(), told.append, damaged)]
+    except UserError as error:
+        return [error.message]
+    return [*told, *found]
+
+
+def _archives() -> list[bytes]:
+    plain = [response(f"http://a.example/{number}", b"tea" * number) for number in (1, 20)]
+    arc = (
+        b"filedesc://a 0.0.0.0 20200101000000 text/plain 9\n1 0 tea\na\n\n"
+        b"http://a.example/ 192.0.2.1 20200101000000 text/html 3\ntea\n"
+    )
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w") as made:
+        made.writestr(zipfile.ZipInfo("archive/a.warc.gz"), b"".join([gzip.compress(one, mtime=0) for one in plain]))
+    return [
+        b"".join(plain),
+        b"".join([gzip.compress(one, mtime=0) for one in plain]),
+        arc,
+        gzip.compress(arc, mtime=0),
+        package.getvalue(),
+    ]
+
+
+def _answer_in_archive(body: bytes) -> Any:
+    try:
+        result = answer_of(body, "", 10_000)
+    except UnusableAnswer as error:
+        return str(error)
+    return result.status, result.headers, result.body
+
+
 _HTML = _files(*sorted(_SITE.rglob("*.html")))
 _XML = _files(*sorted(_SITEMAPS.rglob("*.xml")), _SITE / "img" / "plan.svg")
 _OFFICE = ["word/document.xml", "docProps/core.xml", "word/_rels/document.xml.rels", "[Content_Types].xml"]
@@ -186,6 +233,14 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
     "head to export": (
         lambda body: agreeing_head(body, 7),
         lambda: [b"Content-Encoding: gzip\r\nX: a\r\nContent-Length: 9\r\n"],
+    ),
+    "records of an archive": (_archive, _archives),
+    "answer in an archive": (
+        _answer_in_archive,
+        lambda: [
+            answer(b"3\r\ntea\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),
+            answer(gzip.compress(b"tea", mtime=0), "Content-Encoding: gzip"),
+        ],
     ),
     "links of xml": (lambda body: read_xml_links(body, "").lines, _XML),
     "listing of an ftp folder": (
