@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from parcahyd.importing.archive_files import ArchiveFile
 from parcahyd.importing.records import Limits, RawRecord
@@ -24,7 +25,7 @@ def record(
     date: str = DATE,
     number: str = "",
     digest: bool = False,
-    **fields: str,
+    **fields: Any,
 ) -> bytes:
     """A record; `length` is what it says, and its own length where that is None."""
     lines = [f"WARC-Type: {kind}", f"WARC-Record-ID: <urn:uuid:{number or hashlib.sha256(block).hexdigest()}>"]
@@ -43,10 +44,10 @@ def answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
     return "\r\n".join([f"HTTP/1.1 {status}", *given, "", ""]).encode("latin-1") + body
 
 
-def response(url: str, body: bytes, *headers: str, status: str = "200 OK", **fields: str) -> bytes:
+def response(url: str, body: bytes, *headers: str, status: str = "200 OK", **fields: Any) -> bytes:
     """A record with an answer."""
     content_type = "application/http; msgtype=response"
-    return record("response", answer(body, *headers, status=status), url, Content_Type=content_type, **fields)  # type: ignore[arg-type]  # all are text
+    return record("response", answer(body, *headers, status=status), url, Content_Type=content_type, **fields)
 
 
 def read(path: Path, data: bytes | list[bytes], limits: Limits = _LIMITS) -> tuple[list[RawRecord], list[tuple[int, str]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_a_conversion_of_our_own_is_a_document(tmp_path: Path) -> None:
 
 
 def test_a_revisit_says_what_it_refers_to(tmp_path: Path) -> None:
-    fields = {"WARC_Refers_To_Target_URI": "http://b.example/", "WARC_Refers_To_Date": "2019-01-01T00:00:00.5Z"}
+    fields: dict[str, Any] = {"WARC_Refers_To_Target_URI": "http://b.example/", "WARC_Refers_To_Date": "2019-01-01T00:00:00.5Z"}
     revisit = record("revisit", answer(b"", "Content-Length: 99"), "http://a.example/", WARC_Payload_Digest="sha1:X", **fields)
     (one,), _, _ = _captures(tmp_path / "a.warc", revisit)
     assert one.revisited is not None

@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 
 from parcahyd.cli import main
-from parcahyd.importing.revisits import Revisits
 from tests.importing.archives import answer, record, response
 
-assert Revisits.resolve
 
-
-def _revisit(url: str, date: str, body: bytes = b"", head: bytes | None = None, **fields: str) -> bytes:
-    digest = {"WARC_Payload_Digest": f"sha256:{hashlib.sha256(body).hexdigest()}"} if body else {}
+def _revisit(url: str, date: str, body: bytes = b"", head: bytes | None = None, **fields: Any) -> bytes:
+    digest: dict[str, Any] = {"WARC_Payload_Digest": f"sha256:{hashlib.sha256(body).hexdigest()}"} if body else {}
     block = answer(b"", "X-Again: yes", "Content-Type: text/html") if head is None else head
     profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-    return record("revisit", block, url, date=date, WARC_Profile=profile, **digest, **fields)  # type: ignore[arg-type]  # all are text
+    return record("revisit", block, url, date=date, WARC_Profile=profile, **digest, **fields)
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ _TEA = b"<title>Tea</title>"
     ],
 )
 def test_by_url_and_time_by_record_and_by_digest(
-    imported: Any, capsys: pytest.CaptureFixture[str], fields: dict[str, str]
+    imported: Any, capsys: pytest.CaptureFixture[str], fields: dict[str, Any]
 ) -> None:
     digest = f"sha256:{hashlib.sha256(_TEA).hexdigest()}"
     whole = response("http://a.example/tea", _TEA, date="2020-01-01T00:00:00Z", number="tea", WARC_Payload_Digest=digest)
@@ -68,19 +65,28 @@ def test_by_url_and_time_by_record_and_by_digest(
 
 def test_an_answer_of_an_earlier_import(imported: Any, capsys: pytest.CaptureFixture[str]) -> None:
     imported(response("http://a.example/tea", _TEA, date="2020-01-01T00:00:00Z"))
-    refers = {"WARC_Refers_To_Target_URI": "http://a.example/tea", "WARC_Refers_To_Date": "2020-01-01T00:00:00Z"}
+    refers: dict[str, Any] = {
+        "WARC_Refers_To_Target_URI": "http://a.example/tea",
+        "WARC_Refers_To_Date": "2020-01-01T00:00:00Z",
+    }
     report = imported(_revisit("http://a.example/twin", "2020-01-02T00:00:00Z", _TEA, **refers))
     assert (report["versions"], report["unresolved"]) == (1, 0)
 
 
 def test_one_whose_answer_is_missing_is_named_and_left_out(imported: Any) -> None:
-    refers = {"WARC_Refers_To_Target_URI": "http://a.example/tea", "WARC_Refers_To_Date": "2020-01-01T00:00:00Z"}
+    refers: dict[str, Any] = {
+        "WARC_Refers_To_Target_URI": "http://a.example/tea",
+        "WARC_Refers_To_Date": "2020-01-01T00:00:00Z",
+    }
     report = imported(_revisit("http://a.example/twin", "2020-01-02T00:00:00Z", _TEA, **refers))
     assert (report["versions"], report["unresolved"]) == (0, 1)
 
 
 def test_a_version_with_other_bytes_is_not_taken_for_it(imported: Any) -> None:
-    refers = {"WARC_Refers_To_Target_URI": "http://a.example/tea", "WARC_Refers_To_Date": "2020-01-01T00:00:00Z"}
+    refers: dict[str, Any] = {
+        "WARC_Refers_To_Target_URI": "http://a.example/tea",
+        "WARC_Refers_To_Date": "2020-01-01T00:00:00Z",
+    }
     report = imported(
         response("http://a.example/tea", b"<title>Coffee</title>", date="2020-01-01T00:00:00Z"),
         _revisit("http://a.example/twin", "2020-01-02T00:00:00Z", _TEA, **refers),
@@ -89,7 +95,10 @@ def test_a_version_with_other_bytes_is_not_taken_for_it(imported: Any) -> None:
 
 
 def test_one_without_a_head_has_that_of_the_answer(imported: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    refers = {"WARC_Refers_To_Target_URI": "http://a.example/tea", "WARC_Refers_To_Date": "2020-01-01T00:00:00Z"}
+    refers: dict[str, Any] = {
+        "WARC_Refers_To_Target_URI": "http://a.example/tea",
+        "WARC_Refers_To_Date": "2020-01-01T00:00:00Z",
+    }
     report = imported(
         response("http://a.example/tea", _TEA, "X-First: yes", "Content-Type: text/html", date="2020-01-01T00:00:00Z"),
         _revisit("http://a.example/twin", "2020-01-02T00:00:00Z", _TEA, head=b"", **refers),
