@@ -15,6 +15,8 @@ COMPILE := @$(PY) -m compileall -q parcahyd
 # Stamps: what is installed is installed again only when its description changed.
 RUNS := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
+# What `make torture` tried, a line for each point.
+TRIED := $(CURDIR)/build/torture.jsonl
 DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
@@ -50,7 +52,9 @@ test: $(DEVELOPS)
 	@$(PY) -m pytest -n 2 $(TESTS)
 
 torture: $(DEVELOPS)
-	@PARCAHYD_TORTURE=1 PARCAHYD_KILLS=100 $(PY) -m pytest -n 2 -s tests/torture tests/storage/test_leases_model.py $(ARGS)
+	@mkdir -p build && rm -f $(TRIED)
+	@PARCAHYD_TORTURE=1 PARCAHYD_TORTURE_LOG=$(TRIED) PARCAHYD_KILLS=100 $(PY) -m pytest -n 2 --dist worksteal \
+		tests/torture tests/storage/test_leases_model.py $(ARGS); code=$$?; $(PY) -m tests.torture.outcomes $(TRIED); exit $$code
 
 soak: $(DEVELOPS)
 	@$(PY) -m tests.torture.soak --minutes $(MINUTES) $(ARGS)

@@ -14,6 +14,7 @@ from tests.support.generated_site import generated_site
 from tests.support.processes import TEST_TIMEOUT, marked_processes, wait_until
 from tests.support.site_server import SiteServer
 from tests.support.sites import Answer, Request, Site, html, redirect
+from tests.torture.outcomes import KILLED, STOPPED, WENT_ON
 
 __all__ = ["BROKEN_ANSWERS", "Outcome", "SmallCrawl", "small_crawl"]
 
@@ -39,7 +40,7 @@ class Outcome:
     struck: bool
     """The run came as far as the call that was to fail."""
     kind: str
-    """`went on`, or `stopped` where it ended with an error and the next run completed the crawl."""
+    """One of `outcomes.OUTCOMES`. After each the crawl was complete and the same, if need be by the next run."""
 
 
 @dataclass
@@ -70,13 +71,14 @@ class SmallCrawl:
     breaking: _Breaking
     _number: int = 0
 
-    def with_broken_answer(self, number: int, kind: str) -> bool:
-        """Crawls while the server breaks its answer to the request with that number; whether there were so many requests."""
+    def with_broken_answer(self, number: int, kind: str) -> Outcome:
+        """Crawls while the server breaks its answer to the request with that number."""
         self.breaking.left, self.breaking.answer = number, BROKEN_ANSWERS[kind]
         crawl = self._crawl()
-        crawl.run(*self.seeds)
+        finished = crawl.run(*self.seeds)
+        assert "Traceback" not in finished.err, finished.err
         self._compare(crawl, f"answer {number} {kind}")
-        return self.breaking.left <= 0
+        return Outcome(self.breaking.left <= 0, WENT_ON)
 
     def with_fault(self, fault: str) -> Outcome:
         """Crawls with a fault (`faulty_process`). If that ends the run, a second one without a fault has to complete it."""
@@ -86,9 +88,8 @@ class SmallCrawl:
         crawl.environment = {"PARCAHYD_FAULT": fault, "PARCAHYD_FAULT_MARK": str(mark)}
         first = crawl.run(*self.seeds, code=None)
         assert wait_until(lambda: not marked_processes(crawl.mark)), f"{fault}: {marked_processes(crawl.mark)} stayed"
-        kind = "went on" if first.code == 0 else "stopped"
-        if first.code != 0:
-            _assert_clear(fault, first)
+        kind = _kind_of(fault, first)
+        if kind != WENT_ON:
             crawl.module, crawl.environment = "parcahyd", {}
             crawl.run(*self.seeds)
         struck = mark.exists()
@@ -107,15 +108,18 @@ class SmallCrawl:
         shutil.rmtree(crawl.folder)
 
 
-def _assert_clear(fault: str, finished: Finished) -> None:
-    """A run that ends says why in a line; only one whose every process was killed says nothing."""
+def _kind_of(fault: str, finished: Finished) -> str:
+    """How a run ended. One that stops says why in a line; only one whose every process was killed says nothing."""
     said = f"{fault}: exit {finished.code}\n{finished.err}"
     if finished.code == -9:
         assert "kill-all" in fault, said
-        return
-    assert finished.code in (1, 2), said
+        return KILLED
+    assert finished.code in (0, 1, 2), said
     assert "Traceback" not in finished.err, said
+    if finished.code == 0:
+        return WENT_ON
     assert finished.err.strip(), said
+    return STOPPED
 
 
 @contextmanager

@@ -6,30 +6,30 @@ Without PARCAHYD_TORTURE a sample runs; with it, call after call, until a run ha
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.torture.small_crawl import BROKEN_ANSWERS, SmallCrawl, small_crawl
+from tests.torture.outcomes import WRONG, Tried, write
+from tests.torture.small_crawl import BROKEN_ANSWERS, Outcome, SmallCrawl, small_crawl
 
 _ALL = bool(os.environ.get("PARCAHYD_TORTURE"))
 _MOST = 400
 
-# By role and point: the calls that the sample takes.
-_POINTS = {
-    ("update-database", "connect"): (1,),
-    ("update-database", "statement"): (1, 30),
-    ("update-database", "commit"): (1, 5),
-    ("update-database", "open"): (1,),
-    ("update-database", "folder"): (1,),
-    ("update-database", "channel"): (1, 4),
-    ("crawl-worker", "open"): (1,),
-    ("crawl-worker", "channel"): (1, 3),
-    ("coordinator", "open"): (1,),
-    ("coordinator", "spawn"): (1, 2),
-    ("coordinator", "channel"): (1, 6),
-    ("coordinator", "resolve"): (1,),
+# By role and point: the class of the call, and the calls that the sample takes.
+_POINTS: dict[tuple[str, str], tuple[str, tuple[int, ...]]] = {
+    ("update-database", "connect"): ("database", (1,)),
+    ("update-database", "statement"): ("database", (1, 30)),
+    ("update-database", "commit"): ("database", (1, 5)),
+    ("update-database", "open"): ("disk", (1,)),
+    ("update-database", "folder"): ("disk", (1,)),
+    ("update-database", "channel"): ("processes", (1, 4)),
+    ("crawl-worker", "open"): ("disk", (1,)),
+    ("crawl-worker", "channel"): ("processes", (1, 3)),
+    ("coordinator", "open"): ("disk", (1,)),
+    ("coordinator", "spawn"): ("processes", (1, 2)),
+    ("coordinator", "channel"): ("processes", (1, 6)),
+    ("coordinator", "resolve"): ("DNS", (1,)),
 }
 _CRASHES = ("kill-before", "kill-after", "kill-all-before", "kill-all-after")
 
@@ -40,41 +40,46 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCrawl]:
         yield made
 
 
-def _each(small: SmallCrawl, role: str, point: str, how: str, sample: tuple[int, ...]) -> None:
-    outcomes: Counter[str] = Counter()
+def _each(kind: str, call: str, how: str, sample: tuple[int, ...], attempt: Callable[[int], Outcome]) -> None:
+    """Tries one call after the other. A wrong end is told when all were tried."""
+    wrong: list[str] = []
     for number in range(1, _MOST) if _ALL else sample:
-        outcome = small.with_fault(f"{role} {point} {number} {how}")
+        try:
+            outcome = attempt(number)
+        except AssertionError as error:
+            wrong.append(str(error))
+            write(Tried(kind, call, how, number, WRONG))
+            continue
         if not outcome.struck:
-            assert number > 1, f"{role} never comes to {point}"
+            assert number > 1, f"no run comes to {call}"
             break
-        outcomes[outcome.kind] += 1
+        write(Tried(kind, call, how, number, outcome.kind))
     else:
-        assert not _ALL, f"{role} comes to {point} more than {_MOST} times"
-    print(f"{role} {point} {how}: {dict(outcomes)}")
-    assert outcomes
+        assert not _ALL, f"a run comes to {call} more than {_MOST} times"
+    assert not wrong, "\n\n".join(wrong)
+
+
+def _each_fault(small: SmallCrawl, kind: str, role: str, point: str, how: str, sample: tuple[int, ...]) -> None:
+    _each(kind, f"{point} in {role}", how, sample, lambda number: small.with_fault(f"{role} {point} {number} {how}"))
 
 
 @pytest.mark.parametrize(("role", "point"), _POINTS, ids=lambda word: word)
 def test_each_call_may_fail_once(small: SmallCrawl, role: str, point: str) -> None:
-    _each(small, role, point, "fail", _POINTS[role, point])
+    kind, sample = _POINTS[role, point]
+    _each_fault(small, kind, role, point, "fail", sample)
 
 
 def test_the_answer_to_each_commit_may_be_lost(small: SmallCrawl) -> None:
     """The database has committed, and nobody knows."""
-    _each(small, "update-database", "commit", "lost", (2, 6))
+    _each_fault(small, "database", "update-database", "commit", "lost", (2, 6))
 
 
 @pytest.mark.parametrize("kind", BROKEN_ANSWERS)
 def test_each_answer_may_break_once(small: SmallCrawl, kind: str) -> None:
     sample = (1, 5) if kind == "reset" else (5,)  # The first is that of a robots.txt, whose retry takes longer.
-    for number in range(1, _MOST) if _ALL else sample:
-        if not small.with_broken_answer(number, kind):
-            assert number > 10
-            break
-    else:
-        assert not _ALL
+    _each("network", "answer of a server", kind, sample, lambda number: small.with_broken_answer(number, kind))
 
 
 @pytest.mark.parametrize("how", _CRASHES)
 def test_each_commit_may_be_the_last_moment(small: SmallCrawl, how: str) -> None:
-    _each(small, "update-database", "commit", how, (3, 7))
+    _each_fault(small, "crash", "update-database", "commit", how, (3, 7))

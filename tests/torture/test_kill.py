@@ -23,7 +23,9 @@ from tests.support.generated_site import generated_site
 from tests.support.processes import KINDS, TEST_TIMEOUT, Kind, marked_processes, process_of_kind, wait_until
 from tests.support.site_server import SiteServer, can_bind
 from tests.support.sites import Answer, html, redirect, robots
+from tests.torture.outcomes import KILLED, STOPPED, WENT_ON, Tried, write
 
+_OUTCOMES: dict[Kind, str] = {"worker": WENT_ON, "update database": STOPPED, "coordinator": KILLED}
 _PAGES = 110
 _SIZE = 4000
 _HOST_CONNECTIONS = 4
@@ -175,6 +177,8 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
     # What a kill can cost: the requests on the wire, and what was fetched but not committed, for which each worker has its
     # share of BufferBytes as credit. A page's record is larger than its text, and the last one may overdraw the credit.
     assert max(again, default=0) <= 3 * _HOST_CONNECTIONS + _WORKERS * ceil(_BUFFER_BYTES / _WORKERS / _SIZE)
+    for place, (kind, _, _) in enumerate(torture.kills):
+        write(Tried("crash", f"any moment in {kind}", "kill", place + 1, _OUTCOMES[kind]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
