@@ -85,9 +85,8 @@ def become_child(name: str) -> socket.socket:
         file.write(name)
     end = socket.socket(fileno=os.dup(0))
     # Processes that this one starts would inherit standard input, and would keep the channel open when this one has ended.
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    # Standard output leads nowhere already: a file less to open, which could fail.
+    os.dup2(1, 0)
     return end
 
 

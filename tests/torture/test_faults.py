@@ -21,7 +21,7 @@ _POINTS: dict[tuple[str, str], tuple[str, tuple[int, ...]]] = {
     ("update-database", "connect"): ("database", (1,)),
     ("update-database", "statement"): ("database", (1, 30)),
     ("update-database", "commit"): ("database", (1, 5)),
-    ("update-database", "open"): ("disk", (1,)),
+    ("update-database", "open"): ("disk", (1, 2)),
     ("update-database", "folder"): ("disk", (1,)),
     ("update-database", "channel"): ("processes", (1, 4)),
     ("crawl-worker", "open"): ("disk", (1,)),
