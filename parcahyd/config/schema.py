@@ -388,8 +388,9 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _CRAWL,
         _says(
             "Bytes per second that a transfer must bring, as a mean over TimeoutIdle seconds; 0: no limit. While all "
-            "Connections are in use and others wait, it grows up to sixteen times for transfers beyond a quarter of them, "
-            'as a mean over five seconds. The downloader "requests" does not know it.'
+            "Connections are in use and others wait, it grows for transfers beyond a quarter of them, as a mean over five "
+            "seconds: sixteen times within five seconds, then with the time for which a transfer keeps others waiting. "
+            'The downloader "requests" does not know it.'
         ),
     ] = 100.0
     CaFile: Annotated[

@@ -243,14 +243,14 @@ class CurlDownloader:
 
     def _resume(self) -> None:
         self._will_resume = False
-        budget = self._budget
+        budget, now = self._budget, self._loop.time()
         paused = [transfer for transfer in self._active.values() if transfer.is_paused]
         budget.has_paused = bool(paused)
         for transfer in paused:
             if budget.may_go_on(transfer):
                 transfer.is_paused = False
                 transfer.pace = None
-                transfer.tempo = Tempo(self._loop.time(), transfer.received())
+                transfer.tempo = Tempo(now, now, transfer.received())
                 transfer.curl.pause(pycurl.PAUSE_CONT)
 
     def _give_way(self) -> None:

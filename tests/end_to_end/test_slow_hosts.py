@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.support.crawl import CrawlFactory
 from tests.support.dns_server import DnsName, DnsServer
 from tests.support.processes import wait_until
@@ -13,14 +15,16 @@ from tests.support.sites import Answer, Page, Site, html
 _SLOW = [f"slow{number}.test" for number in range(8)]
 _ORDINARY = ["one.test", "two.test"]
 _PAGES = ["/", *(f"/{number}" for number in range(20))]
-_DRIPPING = Answer(b"x" * 120_000, drip=0.5, piece=60)
-"""120 bytes a second, which is more than MinRate: a quarter of an hour for one page."""
 
 
-def test_ordinary_sites_are_complete_while_slow_hosts_drip(server: SiteServer, crawl: CrawlFactory) -> None:
-    """Two slow hosts for each connection, all at one address with the ordinary sites. No time limit ends them in time."""
+@pytest.mark.parametrize("rate", [120, 2000])
+def test_ordinary_sites_are_complete_while_slow_hosts_drip(server: SiteServer, crawl: CrawlFactory, rate: int) -> None:
+    """Two slow hosts for each connection, all at one address with the ordinary sites. No time limit ends them in time.
+
+    Both rates are above MinRate, the second also above what is asked of all at first. One page takes a quarter of an hour.
+    """
     listener = server.listen()
-    server.put("", Site({"/": _DRIPPING}))
+    server.put("", Site({"/": Answer(b"x" * (rate * 1000), drip=0.5, piece=rate // 2)}))
     # Each page takes a moment, so that the slow hosts have every connection before the sites are complete.
     pages: dict[str, Page] = {path: replace(html(path, _PAGES), delay=0.1) for path in _PAGES}
     for host in _ORDINARY:

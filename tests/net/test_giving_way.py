@@ -48,15 +48,32 @@ def test_a_transfer_has_five_seconds() -> None:
     assert _look(giving_way, transfers, 4, 15) == [0, 0, 0]
 
 
-def test_the_longer_others_wait_the_more_is_asked_for_up_to_a_bound() -> None:
+def test_the_longer_others_wait_the_more_is_asked_for() -> None:
     giving_way = GivingWay(100, 4)
     transfers = [_Transfer(rate) for rate in (120, 700, 1500, 1700)] + [_Transfer(1)]
-    chosen = [_look(giving_way, transfers, 5, 10 + second) for second in range(10)]
+    chosen = [_look(giving_way, transfers, 5, 10 + second) for second in range(6)]
     assert chosen[0] == []
     assert chosen[1] == [1]
     assert chosen[3] == [1, 120]
-    assert chosen[4] == chosen[9] == [1, 120, 700]
+    assert chosen[4] == chosen[5] == [1, 120, 700]
     assert _look(giving_way, transfers, 5, 30) == [], "nobody had to wait for a while"
+
+
+def test_no_rate_keeps_a_connection_for_ever() -> None:
+    """Whoever sends twice as fast may keep others waiting for twice as long."""
+    giving_way = GivingWay(100, 4)
+    transfers = [_Transfer(rate) for rate in (1700, 3400, 6800, 1_000_000)] + [_Transfer(10)]
+    chosen = {second: _look(giving_way, transfers, 5, second) for second in range(1, 61)}
+    first = {rate: min(second for second, rates in chosen.items() if rate in rates) for rate in (10, 1700, 3400)}
+    assert first == {10: 7, 1700: 12, 3400: 23}, "seconds after 1, when the next faster one is too slow, too: one is kept"
+    assert 1_000_000 not in chosen[60]
+
+
+def test_what_a_transfer_did_while_nobody_waited_does_not_count() -> None:
+    """A large document comes for ten minutes. When others begin to wait, it has as much time as one that begins now."""
+    giving_way = GivingWay(100, 4)
+    transfers = [_Transfer(20_000) for _ in range(4)]
+    assert [_look(giving_way, transfers, 4, 600 + second) for second in range(61)] == [[]] * 61
 
 
 def test_what_came_quickly_at_first_does_not_count_for_ever() -> None:
