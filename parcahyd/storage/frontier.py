@@ -84,8 +84,9 @@ _BY_DUE = select(sites.c.due_at, sites.c.id).where(_FREE, sites.c.due_at.is_not(
 _BY_AGAIN = select(sites.c.again_at, sites.c.id).where(_FREE, sites.c.again_at.is_not(None)).order_by(sites.c.again_at)
 _DUE = _BY_DUE.where(sites.c.due_at <= bindparam("now")).limit(MOST)
 # While the clock goes forward, no URL that the run has visited is due before the run. If it was set back, sites seem to be due
-# that have nothing left to visit in this run: each is looked at once, and then rests.
-_NOT_RESTED = sites.c.rested_in < bindparam("run")
+# that have nothing left to visit in this run: each is looked at once, and then rests. It rests until the next start, also of
+# the same run: that start is later, so more may be due.
+_NOT_RESTED = sites.c.rested_in < bindparam("start")
 _READY = (sites.c.not_before <= bindparam("now"), sites.c.errand_until <= bindparam("now"))
 _AGAIN = _BY_AGAIN.where(_BEFORE, *_READY, _NOT_RESTED).limit(MOST)
 _REST = updating(sites, ("id",), "rested_in")
@@ -170,10 +171,14 @@ class Leases:
             return Revisits(state.started_at, state.crawl_run, is_forever=False)
         return Revisits(again_before, state.crawl_run + 1, is_forever=True)
 
+    def _start(self, again: Revisits) -> int:
+        """Sites that rested in an earlier start are looked at; where a run never ends, all are."""
+        return self._state.run + again.is_forever
+
     def _pick(self, most: int, now: float, again: Revisits) -> list[int]:
         found = self._writer.rows(_DUE, now=now, most=most)
         if self._may_revisit(now):
-            found += self._writer.rows(_AGAIN, before=again.before, run=again.run, now=now, most=most)
+            found += self._writer.rows(_AGAIN, before=again.before, start=self._start(again), now=now, most=most)
         return list(dict.fromkeys(site for _, site in sorted(found)))[:most]
 
     def _may_revisit(self, now: float) -> bool:
@@ -213,7 +218,7 @@ class Leases:
             robots, waits = self._robots(row, now)
             due, known = ready[site]
             if not due:
-                rested.append({"id": site, "rested_in": self._state.crawl_run})
+                rested.append({"id": site, "rested_in": self._state.run})
             due = self._within_allowance(due, now) if row.in_scope and not waits else ()
             if not due and site not in redirects:
                 idle.append(site)
@@ -274,7 +279,7 @@ class Leases:
     def _next(self, now: float, again: Revisits) -> float | None:
         """When the next site falls due. Few sites have a revisit due and are still paused."""
         known = earliest(*(row[0] for row in self._writer.rows(_NEXT_DUE)))
-        times = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again.before, run=again.run)]
+        times = [row[0] for row in self._writer.rows(_NEXT_SPARED, before=again.before, start=self._start(again))]
         if again.is_forever:  # what is due later counts, too
             times += [row[0] for row in self._writer.rows(_NEXT_AGAIN, before=again.before)]
         following, allowance = earliest(*times), self._state.allowance

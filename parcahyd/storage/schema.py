@@ -189,7 +189,7 @@ sites = Table(
     _count("bytes"),  # that came from it on the wire; before version 5, those of its documents
     _count("requests"),
     Column("lastmod_trust", Integer, nullable=False, server_default=_ZERO),  # in what its sitemaps say (refresh.lastmod)
-    _count("rested_in"),  # the last run (`crawl_run`) that found nothing more to visit again
+    _count("rested_in"),  # the last start (`runs.id`) that found nothing more to visit again
     UniqueConstraint("host", "scheme", "port"),
 )
 

@@ -12,7 +12,7 @@ from parcahyd.core.errors import DatabaseUnusable
 from parcahyd.core.states import SETTINGS_OF, Reason, State
 from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.schema import runs, urls
-from tests.storage.desk import REVISIT, Desk
+from tests.storage.desk import REVISIT, START, Desk
 
 A = "http://a.example"
 CHANGES: dict[Reason, dict[str, Any]] = {
@@ -163,6 +163,30 @@ def test_a_run_that_did_not_come_to_its_end_goes_on_with_the_next_start(desk: De
     desk.begin()
     assert [row["crawl_run"] for row in desk.rows(runs)] == [1, 2, 2, 4]
     assert _due(desk) == ["/", "/b"]
+
+
+def test_a_page_that_falls_due_before_a_later_start_of_its_run_is_visited(desk: Desk) -> None:
+    """A start in between finds the site due, because of a page that the run has visited, and nothing to visit there."""
+    desk.begin()
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, internal=("/b",)), desk.page(pair, "/b", b"b"))
+    desk.set_due("/", START + 10)
+    desk.set_due("/b", START + 300)
+    desk.over(pair)
+    desk.now = START + 20
+    desk.begin()
+    pair = desk.visit()
+    desk.write(desk.page(pair))
+    desk.set_due("/", START + 100)
+    desk.over(pair)
+    due = []
+    for later in (200, 400):
+        desk.killed()
+        desk.now = START + later
+        desk.begin()
+        due.append(_due(desk))
+    assert due == [[], ["/b"]]
 
 
 @pytest.mark.parametrize("outcome", ["done", "limit"])
