@@ -12,8 +12,10 @@ from tests.support.crawl import Crawl, CrawlFactory, Setting
 from tests.support.postgres import fresh_database, postgres_server
 from tests.support.site_server import SiteServer
 
-# The same examples in every run, however long one takes: `--hypothesis-profile=search` looks for new ones.
-_EXAMPLES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run, however long one takes: `--hypothesis-profile=search` looks for new ones. They are the same as
+# long as the same modules are imported, because Hypothesis takes constants from our modules for some of its values. So a test
+# may fail among others and pass alone; `print_blob` tells how to repeat it.
+_EXAMPLES = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", _EXAMPLES)
 settings.register_profile("same", _EXAMPLES, derandomize=True)
 settings.load_profile("same")

@@ -33,6 +33,12 @@ class _Url:
     state: State
     due_at: float | None
     is_suspect: bool = False
+    is_visited: bool = True
+    """In this run. One that was killed goes on, and visits no page a second time."""
+
+
+def _is_time(url: _Url, due_at: float, now: float, begun: float) -> bool:
+    return due_at <= now if url.state is State.FAILED else due_at < begun and not url.is_visited
 
 
 class _Leases(RuleBasedStateMachine):
@@ -53,7 +59,7 @@ class _Leases(RuleBasedStateMachine):
         self._begin()
         self._desk.seed(*(f"{origin}/" for origin in _ORIGINS))
         for origin in _ORIGINS:
-            self._urls[origin, "/"] = _Url(State.KNOWN, self._desk.now)
+            self._urls[origin, "/"] = self._new_url()
 
     def _begin(self) -> None:
         self._desk.begin(HostDelay=_DELAY)
@@ -80,10 +86,7 @@ class _Leases(RuleBasedStateMachine):
             path
             for (its_origin, path), url in self._urls.items()
             if its_origin == origin
-            and (
-                url.state is State.KNOWN
-                or (url.due_at is not None and (url.due_at <= now if url.state is State.FAILED else url.due_at < begun))
-            )
+            and (url.state is State.KNOWN or (url.due_at is not None and _is_time(url, url.due_at, now, begun)))
         }
 
     @precondition(lambda self: self._open)
@@ -154,6 +157,14 @@ class _Leases(RuleBasedStateMachine):
             self._close(pair, max(self._not_before[pair.origin], self._desk.now + _DELAY))
         self._watched.clear()
 
+    @precondition(lambda self: not self._open)
+    @rule()
+    def next_run(self) -> None:
+        self._begin()
+        self._watched.clear()
+        for url in self._urls.values():
+            url.is_visited = False
+
     @precondition(lambda self: self._closed)
     @rule(which=_choices)
     def late_records(self, which: int) -> None:
@@ -202,7 +213,10 @@ class _Leases(RuleBasedStateMachine):
         (due_at,) = [row["due_at"] for row in self._desk.rows(urls) if row["path"] == path and row["site_id"] == pair.site]
         self._urls[pair.origin, path] = _Url(State.STORED, due_at)
         for link in links:
-            self._urls.setdefault(link, _Url(State.KNOWN, self._desk.now))
+            self._urls.setdefault(link, self._new_url())
+
+    def _new_url(self) -> _Url:
+        return _Url(State.KNOWN, self._desk.now, is_visited=False)
 
     def _is_refused(self, statement: int, write: Callable[[], object]) -> bool:
         """Whether the database refused the statement with that number; then nothing has changed."""
