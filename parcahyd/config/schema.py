@@ -361,6 +361,22 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         bool, _USER, _says("Workers run on this machine; false places them on ListIP (needs the cluster extra).")
     ] = True
     ListIP: Annotated[tuple[str, ...], _USER, _says("The machines of a cluster; unused while LocalInstance is true.")] = ()
+    Partition: Annotated[
+        str,
+        _CRAWL,
+        _says(
+            "How a cluster divides the crawl among its machines: \"hash\", by a hash of the host's name, or another plugin's "
+            "name; unused while LocalInstance is true."
+        ),
+    ] = "hash"
+    PartitionBy: Annotated[
+        Literal["host", "domain"],
+        _CRAWL,
+        _says(
+            'What "hash" keeps together: "host", every host by itself; "domain", all hosts of a registrable domain; unused '
+            "while LocalInstance is true."
+        ),
+    ] = "host"
     ArgumentUrl: Annotated[_Count, _RUN, _says("How many pairs a Crawl Worker gets in one set, at most.")] = 5
     Connections: Annotated[_Count, _RUN, _says("How many requests a Crawl Worker may have under way at once.")] = 64
     OpenSites: Annotated[_Count, _RUN, _says("How many sites a Crawl Worker visits at the same time, at most.")] = 1000
