@@ -13,11 +13,13 @@ import asyncio
 
 from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.core.documents import Expander, Summarizer
+from parcahyd.core.partitions import Partitioner, Routing
 from parcahyd.core.ports import Downloader, Resolver
 from parcahyd.hookspecs import (
     DownloaderFactory,
     ExpanderFactory,
     OrderFactory,
+    PartitionerFactory,
     ResolverFactory,
     SummarizerFactory,
     hookimpl,
@@ -30,6 +32,7 @@ __all__ = [
     "parcahyd_local_schemes",
     "parcahyd_network_schemes",
     "parcahyd_orders",
+    "parcahyd_partitioners",
     "parcahyd_resolvers",
     "parcahyd_summarizers",
 ]
@@ -58,6 +61,11 @@ def parcahyd_local_schemes() -> dict[str, DownloaderFactory]:
 @hookimpl
 def parcahyd_orders() -> dict[str, OrderFactory]:
     return {BREADTH_FIRST: ByDepth, "in-links": ByInLinks, "fair": Fair}
+
+
+@hookimpl
+def parcahyd_partitioners() -> dict[str, PartitionerFactory]:
+    return {"hash": _hash}
 
 
 @hookimpl
@@ -104,6 +112,12 @@ def _file(conf: WorkConf, loop: asyncio.AbstractEventLoop) -> Downloader:
     from parcahyd.net.downloader_file import FileDownloader
 
     return FileDownloader(conf, loop)
+
+
+def _hash(conf: WorkConf, routing: Routing) -> Partitioner:
+    from parcahyd.partition.by_hash import ByHash
+
+    return ByHash(conf, routing)
 
 
 def _html(_conf: WorkConf) -> Summarizer:

@@ -1,7 +1,8 @@
 """Every hook of PARCAHYD, in one file. Built-in plugins and third-party plugins implement the same hooks.
 
 A plugin is a module or class whose functions carry `@hookimpl` and a name below. It is found by its entry point
-(group `parcahyd`), as a Python file in `PluginDir`, or by a dotted path in `DnsResolverClass`, `DownloaderClass` or `Order`.
+(group `parcahyd`), as a Python file in `PluginDir`, or by a dotted path in `DnsResolverClass`, `DownloaderClass`, `Order` or
+`Partition`.
 
 Tested in tests/test_plugin_manager.py and tests/plugins/test_plugins_page.py.
 """
@@ -16,6 +17,7 @@ import pluggy
 
 from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
+from parcahyd.core.partitions import Partitioner, Routing
 from parcahyd.core.ports import Downloader, Order, Resolver
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "ExpanderFactory",
     "HookSpecs",
     "OrderFactory",
+    "PartitionerFactory",
     "RecognizerFactory",
     "ResolverFactory",
     "SummarizerFactory",
@@ -37,6 +40,7 @@ PROJECT = "parcahyd"
 ResolverFactory: TypeAlias = Callable[[MapConf], Resolver]
 DownloaderFactory: TypeAlias = Callable[[WorkConf, asyncio.AbstractEventLoop], Downloader]
 OrderFactory: TypeAlias = Callable[[WorkConf], Order]
+PartitionerFactory: TypeAlias = Callable[[WorkConf, Routing], Partitioner]
 RecognizerFactory: TypeAlias = Callable[[WorkConf], Recognizer]
 SummarizerFactory: TypeAlias = Callable[[WorkConf], Summarizer]
 ExpanderFactory: TypeAlias = Callable[[WorkConf], Expander]
@@ -88,6 +92,15 @@ class HookSpecs:
 
         The factory runs once in the coordinator, which reads `visit_pages`, and once in Update Database, which calls
         `first` and `again` for every new link.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def parcahyd_partitioners(self) -> dict[str, PartitionerFactory]:
+        """Strategies that divide a crawl among the machines of a cluster, by the name that `Partition` may give.
+
+        The factory takes the work configuration and the cluster's routing. It runs once for each pipeline and version of the
+        routing.
         """
         raise NotImplementedError
 

@@ -1,8 +1,8 @@
 """Registers every plugin with pluggy, collects what the plugins offer, and makes what the configuration names.
 
 Built-in plugins (`parcahyd.builtin_plugins`) and third-party ones (`parcahyd.third_party`) are registered in the same way and
-implement the same hooks (`parcahyd.hookspecs`). Of resolvers, downloaders and orders the configuration chooses one each;
-downloaders by scheme, recognizers, summarizers and expanders are all in use.
+implement the same hooks (`parcahyd.hookspecs`). Of resolvers, downloaders, orders and partition strategies the configuration
+chooses one each; downloaders by scheme, recognizers, summarizers and expanders are all in use.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from parcahyd.config.checking import nearest
 from parcahyd.config.schema import Configuration
 from parcahyd.core.documents import Expander, Recognizer, Summarizer
 from parcahyd.core.errors import PluginError, PluginNotFound, UserError, error_line
+from parcahyd.core.partitions import Partitioner, Routing
 from parcahyd.core.ports import Downloader, Order, Resolver
 from parcahyd.hookspecs import PROJECT, HookSpecs
 from parcahyd.net.plugin_guards import GuardedDownloader, GuardedResolver
@@ -37,6 +38,7 @@ _DOWNLOADERS = "parcahyd_downloaders"
 _NETWORK_SCHEMES = "parcahyd_network_schemes"
 _LOCAL_SCHEMES = "parcahyd_local_schemes"
 _ORDERS = "parcahyd_orders"
+_PARTITIONERS = "parcahyd_partitioners"
 _RECOGNIZERS = "parcahyd_recognizers"
 _SUMMARIZERS = "parcahyd_summarizers"
 _EXPANDERS = "parcahyd_expanders"
@@ -46,6 +48,7 @@ _KINDS = {
     _NETWORK_SCHEMES: "downloader of a scheme",
     _LOCAL_SCHEMES: "downloader of a local scheme",
     _ORDERS: "order",
+    _PARTITIONERS: "partitioner",
     _RECOGNIZERS: "recognizer",
     _SUMMARIZERS: "summarizer",
     _EXPANDERS: "expander",
@@ -53,7 +56,12 @@ _KINDS = {
 _BY_SCHEME = (_NETWORK_SCHEMES, _LOCAL_SCHEMES)
 _IS_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*").fullmatch
 _OF_THE_WEB = frozenset(("http", "https"))
-_SETTINGS = {_RESOLVERS: "DnsResolverClass", _DOWNLOADERS: "DownloaderClass", _ORDERS: "Order"}
+_SETTINGS = {
+    _RESOLVERS: "DnsResolverClass",
+    _DOWNLOADERS: "DownloaderClass",
+    _ORDERS: "Order",
+    _PARTITIONERS: "Partition",
+}
 
 
 class PluginReport(msgspec.Struct, frozen=True):
@@ -106,10 +114,14 @@ class PluginManager:
         return manager
 
     def reconfigured(self, configuration: Configuration) -> PluginManager:
-        """The same plugins for another configuration, which names the same classes and folder; its order is checked."""
+        """The same plugins for another configuration, which names the same classes and folder.
+
+        Order and partition strategy may be others, and are checked.
+        """
         manager = PluginManager(configuration)
         manager._hooks, manager._offers = self._hooks, self._offers
         manager._chosen(_ORDERS)
+        manager._chosen(_PARTITIONERS)
         return manager
 
     def resolver(self) -> Resolver:
@@ -148,6 +160,12 @@ class PluginManager:
         name, offer = self._chosen(_ORDERS)
         order: Order = self._made(_ORDERS, Order, name, offer, self._configuration.work)
         return order
+
+    def partitioner(self, routing: Routing) -> Partitioner:
+        """The partition strategy that Partition names, newly made for this routing."""
+        name, offer = self._chosen(_PARTITIONERS)
+        partitioner: Partitioner = self._made(_PARTITIONERS, Partitioner, name, offer, self._configuration.work, routing)
+        return partitioner
 
     def recognizers(self) -> list[tuple[str, Recognizer]]:
         """All recognizers with their names, newly made, third-party ones first."""
@@ -244,7 +262,12 @@ class PluginManager:
 
     def _named(self, hook: str) -> str:
         conf = self._configuration
-        named = {_RESOLVERS: conf.map.DnsResolverClass, _DOWNLOADERS: conf.work.DownloaderClass, _ORDERS: conf.work.Order}
+        named = {
+            _RESOLVERS: conf.map.DnsResolverClass,
+            _DOWNLOADERS: conf.work.DownloaderClass,
+            _ORDERS: conf.work.Order,
+            _PARTITIONERS: conf.work.Partition,
+        }
         return named[hook]
 
     def _chosen(self, hook: str) -> tuple[str, _Offer]:

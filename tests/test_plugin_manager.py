@@ -16,6 +16,7 @@ import pytest
 from parcahyd import builtin_plugins
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import PluginError, PluginNotFound
+from parcahyd.core.partitions import Routing, Seen
 from parcahyd.document_tools import DocumentTools
 from parcahyd.plugin_manager import PluginManager, PluginReport
 from parcahyd.rules.media_types.media_type import recognise
@@ -127,6 +128,43 @@ def test_plugins_serve_another_configuration_without_being_loaded_again(folder: 
     assert mark.read_text() == "x"
     with pytest.raises(PluginNotFound, match='no order is called "nobody"'):
         manager.reconfigured(msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, Order="nobody")))
+    with pytest.raises(PluginNotFound, match='Partition: no partitioner is called "nobody"'):
+        manager.reconfigured(msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, Partition="nobody")))
+
+
+def test_the_partition_strategy_is_made_for_a_routing_and_its_settings(folder: Path) -> None:
+    first = configured(folder)
+    by_domain = msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, PartitionBy="domain"))
+    homes = [
+        {PluginManager.load(one).partitioner(Routing(8)).home(Seen(f"{name}.example.org")) for name in range(50)}
+        for one in (first, by_domain)
+    ]
+    assert len(homes[0]) == 8
+    assert len(homes[1]) == 1
+
+
+def test_a_partition_strategy_that_lacks_something_is_named(folder: Path) -> None:
+    code = """
+from parcahyd.plugins import hookimpl
+
+class Half:
+    one_home = True
+
+    def __init__(self, conf, routing):
+        pass
+
+    def home(self, seen):
+        return 0
+
+@hookimpl
+def parcahyd_partitioners():
+    return {"half": Half}
+"""
+    (folder / "plugins" / "mine.py").write_text(code)
+    first = configured(folder)
+    manager = PluginManager.load(msgspec.structs.replace(first, work=msgspec.structs.replace(first.work, Partition="half")))
+    with pytest.raises(PluginError, match=r'partitioner "half" .* lacks belongs, next_for, observe, observes, plan, share'):
+        manager.partitioner(Routing(8))
 
 
 def test_a_missing_folder_is_fine(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
     """List the plugins: what they offer, and which are in use.
 
     Plugins are found as entry points of installed packages, as Python files in PluginDir, and by dotted path. The one that
-    DnsResolverClass, DownloaderClass or Order names is marked as in use; of the other kinds, all are. docs/plugins.md says
-    how to write one.
+    DnsResolverClass, DownloaderClass, Order or Partition names is marked as in use; of the other kinds, all are.
+    docs/plugins.md says how to write one.
 
     \b
     Examples:
@@ -49,6 +49,7 @@ def _in_use(configuration: Configuration) -> dict[str, str]:
         "parcahyd_resolvers": configuration.map.DnsResolverClass,
         "parcahyd_downloaders": configuration.work.DownloaderClass,
         "parcahyd_orders": configuration.work.Order,
+        "parcahyd_partitioners": configuration.work.Partition,
     }
 
 

@@ -28,6 +28,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("DownloadFailure", "ACCEPT_ENCODING", "codings_of"),
     ),
     "Orders": ("Order",),
+    "Partition strategies": (
+        *("Partitioner", "ByHash", "Routing", "Seen", "Neighbours", "Undecided", "JudgedPage", "Observation", "Observed"),
+        *("ClusterView", "ClusterNode", "Plan", "SiteMove", "MAX_SHARED"),
+    ),
     "Formats": (
         *("Recognizer", "Summarizer", "Summary", "Expander", "Member", "Skipped", "decode", "one_line", "Joiner"),
         *("MAX_TITLE", "MAX_LANGUAGE", "MAX_TEXT", "MAX_KEYWORDS", "MAX_LINKS", "MAX_HEADINGS", "MAX_WORD", "MAX_NAME"),
@@ -60,7 +64,7 @@ def _sections() -> Iterator[str]:
             if name not in constants:
                 yield from _entry(name, getattr(plugins, name))
         if constants:
-            yield "| bound of summaries and members | value |\n|---|---|"
+            yield "| bound | value |\n|---|---|"
             yield from (f"| `{name}` | {getattr(plugins, name):,} |" for name in constants)
             yield ""
 

@@ -135,8 +135,8 @@ def _given_before(last: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _is_the_users(setting: Declared, value: object) -> bool:
-    # An order is a plugin's name, or the dotted path of code to be loaded.
-    is_path = setting.key == "Order" and not {".", ":"}.isdisjoint(str(value))
+    # An order or a partition strategy is a plugin's name, or the dotted path of code to be loaded.
+    is_path = setting.key in ("Order", "Partition") and not {".", ":"}.isdisjoint(str(value))
     return is_path or setting.belongs_to not in ("crawl", "run")
 
 

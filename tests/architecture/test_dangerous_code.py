@@ -41,6 +41,7 @@ DOORS = {
     ("cli/application.py", "importlib.import_module"): "a command's file, by a name of the table COMMANDS",
     ("runtime/children.py", "subprocess"): "the processes of a run, by a list of words of its own",
     ("formats/pdf_summary.py", "subprocess"): "the process that reads PDF, by a list of words of its own",
+    ("testing/partitioner_checks.py", "subprocess"): "asks a partition strategy once more, by a list of words of its own",
     ("sample/__main__.py", "subprocess"): "the commands of the tour, by lists of words of its own",
     ("authoring/site_folder.py", "multiprocessing.get_context"): "the author's own files, read in several processes",
     ("authoring/site_folder.py", "concurrent.futures.ProcessPoolExecutor"): "the same",

@@ -36,13 +36,15 @@ PAGES: dict[ModuleType, str] = {
         Downloader DownloadRequest DownloadResult DownloadFailure RequestOptions GENERAL ThreadedDownloader
         ACCEPT_ENCODING codings_of
         Order
+        Partitioner Routing Seen Neighbours Undecided JudgedPage Observation Observed
+        ClusterView ClusterNode Plan SiteMove ByHash MAX_SHARED
         Recognizer Summarizer Summary decode one_line Joiner
         MAX_HEADINGS MAX_KEYWORDS MAX_LANGUAGE MAX_LINKS MAX_NAME MAX_TEXT MAX_TITLE MAX_WORD
         Expander Member Skipped
         UserError
     """,
     parcahyd.testing: """
-        check_resolver check_downloader check_recognizer check_summarizer check_expander
+        check_resolver check_downloader check_partitioner check_recognizer check_summarizer check_expander
         FakeClock FakeResolver FakeDownloader
     """,
 }

@@ -51,4 +51,5 @@ def test_json(conf: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("parcahyd_downloaders", "slow"),
     }
     assert {name for hook, name in in_use if hook == "parcahyd_orders"} == {"depth"}
+    assert {name for hook, name in in_use if hook == "parcahyd_partitioners"} == {"hash"}
     assert {("parcahyd_summarizers", "pdf"), ("parcahyd_expanders", "archives")} <= in_use

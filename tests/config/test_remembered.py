@@ -161,6 +161,7 @@ REPEATED = [
     ("Work.DownloaderClass=mine:Downloader", True),
     ("Work.Order=mine.orders:Best", True),
     ("Work.Order=mine.Best", True),
+    ("Work.Partition=mine.strategies:Best", True),
     ("Work.Cookies=true", True),
     ("Work.UserAgent=it's me (+https://example.org/)", True),
     ("Work.Directives=[]", True),

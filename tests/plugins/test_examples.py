@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
+from parcahyd.core.partitions import Neighbours, Routing, Seen
 from parcahyd.core.ports import Downloader
 from parcahyd.document_tools import DocumentTools
 from parcahyd.plugin_manager import PluginManager
-from parcahyd.testing import check_downloader, check_resolver, check_summarizer
+from parcahyd.testing import check_downloader, check_partitioner, check_resolver, check_summarizer
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +27,7 @@ def test_all_are_found_from_the_shipped_configuration() -> None:
     found = {report.name: report.found for report in _plugins().listing()}
     assert found["wildcard-table"] == f"file {ROOT / 'plugins' / 'example_resolver.py'}"
     assert found["plain-http"] == f"file {ROOT / 'plugins' / 'example_downloader.py'}"
+    assert found["own-partitions"] == f"file {ROOT / 'plugins' / 'example_partitioner.py'}"
     assert found["markdown"] == f"file {ROOT / 'plugins' / 'example_summarizer.py'}"
 
 
@@ -65,6 +67,15 @@ def test_the_summarizer_conforms() -> None:
     check_summarizer(module.MarkdownSummarizer(WorkConf()), {"text/markdown": _MARKDOWN})
 
 
+def test_the_partition_strategy_conforms() -> None:
+    conf = Configuration(MapConf(), WorkConf(Partition="own-partitions"), str(ROOT / "conf"))
+    strategy = PluginManager.load(conf).partitioner(Routing(8))
+    assert [strategy.home(Seen(host)) for host in ("wiki.example.org", "forum.example.org")] == [0, 1]
+    at_its_address = Neighbours({0: 1}, {})
+    assert strategy.home(Seen("other.example.org", address="192.0.2.1", neighbours=at_its_address)) not in (0, 1)
+    check_partitioner(sys.modules["parcahyd_plugin_example_partitioner"].OwnPartitions, many=10_000)
+
+
 def _with_downloader(conf: WorkConf) -> WorkConf:
     return WorkConf(
         DownloaderClass="plain-http",
@@ -79,6 +90,6 @@ def test_the_readme_names_every_file(file: str) -> None:
     assert f"`{file}`" in (ROOT / "plugins" / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["wildcard-table", "plain-http", "markdown"])
+@pytest.mark.parametrize("name", ["wildcard-table", "plain-http", "own-partitions", "markdown"])
 def test_the_readme_names_them(name: str) -> None:
     assert name in (ROOT / "plugins" / "README.md").read_text()

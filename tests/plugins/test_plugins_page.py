@@ -28,7 +28,8 @@ def plugins(tmp_path: Path) -> PluginManager:
         (tmp_path / folder).mkdir()
     for name, code in _SAMPLES.items():
         (tmp_path / name).write_text(code)
-    (tmp_path / "plugins" / "example_downloader.py").write_text((_ROOT / "plugins" / "example_downloader.py").read_text())
+    for name in ("example_downloader.py", "example_partitioner.py"):
+        (tmp_path / "plugins" / name).write_text((_ROOT / "plugins" / name).read_text())
     conf = Configuration(MapConf(DnsResolverClass="office"), WorkConf(DownloaderClass="archive"), str(tmp_path / "conf"))
     return PluginManager.load(conf)
 
@@ -75,7 +76,7 @@ def test_the_test_passes(plugins: PluginManager) -> None:
     sample = ModuleType("test_my_plugins")
     exec(_SAMPLES["test_my_plugins.py"], vars(sample))  # noqa: S102  the page's own sample
     tests = [test for name, test in vars(sample).items() if name.startswith("test_")]
-    assert len(tests) == 3
+    assert len(tests) == 4
     for test in tests:
         test()
 
