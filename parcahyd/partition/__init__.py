@@ -3,7 +3,7 @@
 A strategy is a `parcahyd.core.partitions.Partitioner`. It is asked about every host that a pipeline meets for the first time,
 so that each URL is posted to the one partition that crawls it. `by_hash` asks nothing of anyone: `consistent_hash` turns the
 host's name into a number, and `address_homes` lets hosts of one address live together. `placement` puts partitions on machines
-by their `capacity`.
+by their `capacity`. What is posted once need not be posted again: `posted_urls` and `hot_urls` remember it in bounded memory.
 
 Nothing in here acts: no network, no database, no clock, no chance. No command uses it yet.
 """
