@@ -23,7 +23,7 @@ from sqlalchemy import select
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.messages import Written
-from parcahyd.core.records import Exchange
+from parcahyd.core.records import AnswerRecord
 from parcahyd.storage.expressions import pairs, plain
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.pages import PageRows
@@ -50,7 +50,7 @@ class ImportedExchange(msgspec.Struct, frozen=True, gc=False):
     at: float
     status: int
     address: str
-    answer: Exchange
+    answer: AnswerRecord
 
     @property
     def is_check(self) -> bool:

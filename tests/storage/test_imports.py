@@ -8,7 +8,7 @@ import msgspec
 
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.exchange_marks import ExchangeMark
-from parcahyd.core.records import Exchange, SiteLease
+from parcahyd.core.records import AnswerRecord, SiteLease
 from parcahyd.core.states import State
 from parcahyd.storage.imports import ImportedExchange, ImportWritten
 from parcahyd.storage.packing import PackedPage
@@ -16,7 +16,7 @@ from parcahyd.storage.schema import exchanges, fetches, runs, seeds, sites
 from tests.storage.desk import REVISIT, Desk
 
 _ORIGIN = ("http", "a.example", 80)
-_ANSWER = Exchange(b"HTTP/1.1 404 None\r\n\r\n", ExchangeMark.IMPORTED, "1.1", 0.0, 0.0, b"")
+_ANSWER = AnswerRecord(b"HTTP/1.1 404 None\r\n\r\n", ExchangeMark.IMPORTED, "1.1", 0.0, 0.0, b"")
 
 
 def _begin(desk: Desk, **work: Any) -> None:
