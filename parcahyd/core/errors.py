@@ -10,6 +10,8 @@ ParcahydError
 ├── ResolutionFailure       a host name without addresses, with its Reason
 ├── RunFailure              the crawl cannot go on, exit code 1
 ├── ExportFailure           an export that cannot go on now, exit code 1
+├── LeaseLost               another machine may have this partition: the process ends without writing
+│   └── HubWentBack        the hub is another one, or an older state of it
 └── StoreFailure            a batch that the database did not take, and may take later
     └── RecordRefusal      a batch with a record that the database never takes
 
@@ -27,6 +29,8 @@ __all__ = [
     "CrawlBusy",
     "DatabaseUnusable",
     "ExportFailure",
+    "HubWentBack",
+    "LeaseLost",
     "ParcahydError",
     "PluginError",
     "PluginNotFound",
@@ -90,6 +94,14 @@ class RunFailure(ParcahydError):
 
 class ExportFailure(ParcahydError):
     """There is no room for what an export writes; it can go on later."""
+
+
+class LeaseLost(ParcahydError):
+    """The lease of a partition is over, or nobody knows whether it is; whoever held it asks for nothing and writes nothing."""
+
+
+class HubWentBack(LeaseLost):
+    """The hub of a cluster is not the one that gave the lease: a standby took over, or a backup was restored."""
 
 
 class StoreFailure(ParcahydError):

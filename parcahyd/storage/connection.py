@@ -81,14 +81,25 @@ class Database(msgspec.Struct, frozen=True):
             raise DatabaseUnusable(f"cannot open the database {self.place}: {first_line(error)}", remedy) from error
 
 
-def open_database(url: str, *, create: bool, read_only: bool = False) -> Database:
-    """The database of a URL. A URL that names none is a DatabaseUnusable. `create` makes a missing SQLite file."""
+def open_database(
+    url: str,
+    *,
+    create: bool,
+    read_only: bool = False,
+    session_name: str = "parcahyd",
+    opened: Callable[[Any], None] | None = None,
+) -> Database:
+    """The database of a URL. A URL that names none is a DatabaseUnusable. `create` makes a missing SQLite file.
+
+    A PostgreSQL server knows each session by `session_name` from its first packet. `opened` gets each new connection of the
+    driver before anything else runs on it.
+    """
     scheme, separator, rest = url.partition("://")
     match scheme.partition("+")[0] if separator else "":
         case "sqlite":
             return _sqlite(rest.removeprefix("/"), create=create, read_only=read_only)
         case "postgresql":
-            return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only=read_only)
+            return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only, session_name, opened)
         case "":
             raise DatabaseUnusable("DbUrl is not a database URL", f"write {_FORMS}")
         case other:
@@ -173,17 +184,23 @@ def _checked(connection: sqlite3.Connection, pragmas: Iterable[str], path: str) 
     return connection
 
 
-def _postgresql(place: str, url: str, *, read_only: bool) -> Database:
+def _postgresql(place: str, url: str, read_only: bool, session_name: str, opened: Callable[[Any], None] | None) -> Database:
     try:
         import psycopg  # an extra
     except ImportError:
         raise DatabaseUnusable("PostgreSQL needs the psycopg package", "pip install 'parcahyd[postgres]'") from None
 
     def connect() -> Any:
-        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS, application_name="parcahyd")
+        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS, application_name=session_name)
         if read_only:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.read_only = True
+        if opened is not None:
+            try:
+                opened(connection)
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     # Nothing here is an hstore; SQLAlchemy would ask every new connection for it.

@@ -37,6 +37,7 @@ _SENTENCES = (
     ("SQLITE_CORRUPT", "its file is damaged; stop, and restore it from a copy"),
     ("SQLITE_NOTADB", "its file is damaged; stop, and restore it from a copy"),
     ("40", "another transaction came first"),
+    ("55P03", "another transaction has its rows"),
     ("53100", "the disk of its server is full; make room"),
     ("53", "its server is short of memory or connections"),
     ("57P", "its server was stopped, or is starting"),

@@ -1,0 +1,87 @@
+"""A session at the hub: named after who holds what, with settings that no server's configuration can take away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from parcahyd.cluster.records import Identity
+from parcahyd.core.errors import DatabaseUnusable, HubWentBack, StoreFailure
+from parcahyd.storage.connection import open_database
+from parcahyd.storage.writer import Writer
+
+__all__ = ["HubConnection"]
+
+_LOOK_EVERY = 0.002
+_MILLISECONDS = 1000
+
+# Every statement sees what was committed before it began: the end of a run and claims rely on it. A transaction that was
+# acknowledged and then lost would have told somebody that he may send. Time-outs of the server are only a second net.
+_SETTINGS = b"""
+    SELECT set_config('default_transaction_isolation', 'read committed', false),
+           set_config('lock_timeout', %s, false),
+           set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+                      ELSE current_setting('synchronous_commit') END, false)
+"""
+_WHO = b"""
+    SELECT (SELECT system_identifier FROM pg_control_system()), substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+           pg_backend_pid()
+"""
+_END_OLD = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s"
+
+
+class HubConnection(Writer):
+    """A Writer whose sessions bear a name, and that reads at each connection which hub it has reached.
+
+    A session that was lost may still run at the server, and what it was told last may still be on its way. So the session that
+    replaces it ends it first. After that, what the tables say is final.
+    """
+
+    def __init__(self, url: str, session_name: str, lock_seconds: float, expected: Identity | None = None) -> None:
+        self.session_name = session_name
+        self._lock_seconds = lock_seconds
+        self._expected = expected
+        self._session = 0
+        self.system = 0
+        self.timeline = 0
+        if not url.startswith("postgresql"):
+            raise DatabaseUnusable("a cluster needs a database that all its machines reach", "use postgresql://HOST:PORT/NAME")
+        super().__init__(open_database(url, create=False, session_name=session_name, opened=self._opened))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Makes each statement a transaction of its own. A process that is stopped between two of them holds no lock.
+
+        Others would wait for such a lock until the process goes on. Only a session that is named after a partition is ended
+        by others, and an agent's is not.
+        """
+        with self.transaction() as connection:
+            session: Any = connection.connection.driver_connection
+            session.autocommit = True
+            try:
+                yield
+            finally:
+                if not session.closed:
+                    session.autocommit = False
+
+    def _opened(self, connection: Any) -> None:
+        """Prepares a new session. The statements run before the first transaction, so that nothing of them is undone."""
+        connection.autocommit = True
+        connection.execute(_SETTINGS, (str(round(self._lock_seconds * _MILLISECONDS)),))
+        system, timeline, session = connection.execute(_WHO).fetchone()
+        self.system, self.timeline = system, int(timeline, 16)
+        if self._expected is not None and (self.system, self.timeline) != (self._expected.system, self._expected.timeline):
+            raise HubWentBack("another server has become the hub")
+        if self._session:
+            self._end_old(connection)
+        self._session = session
+        connection.autocommit = False
+
+    def _end_old(self, connection: Any) -> None:
+        until = time.monotonic() + self._lock_seconds
+        while connection.execute(_END_OLD, (self._session, self.session_name)).fetchall():
+            if time.monotonic() >= until:
+                raise StoreFailure("the session at the hub that was lost has not ended yet")
+            time.sleep(_LOOK_EVERY)

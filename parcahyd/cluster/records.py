@@ -1,0 +1,96 @@
+"""What the operations of the hub take and give: small records, no rows.
+
+Tested in tests/cluster/test_records.py.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Holding", "Identity", "PartitionSeen", "Renewal", "Want"]
+
+_NAME_BYTES = 63
+"""PostgreSQL cuts longer names of sessions, and a name that was cut names several."""
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Which hub this is, and in which life. A standby that took over has another timeline, a restored backup another
+    incarnation."""
+
+    system: int
+    """PostgreSQL's identifier of the database's files."""
+    timeline: int
+    incarnation: int
+
+    def __str__(self) -> str:
+        return f"{self.system}.{self.timeline}.{self.incarnation}"
+
+
+class Holding(msgspec.Struct, frozen=True):
+    """A partition as one tree of processes holds it. Epoch and token together are never given out twice."""
+
+    cluster: str
+    identity: Identity
+    partition: int
+    epoch: int
+    token: int
+
+    @property
+    def session_name(self) -> str:
+        """The name of every session of the tree at the hub, by which who takes the partition ends them."""
+        return session_name(self.cluster, self.partition, self.epoch, self.token)
+
+
+def session_name(cluster: str, partition: int, epoch: int, token: int) -> str:
+    """The same for a holder of which only the row is known."""
+    return f"parcahyd {cluster} {partition} {epoch} {token & (1 << 64) - 1:016x}"[:_NAME_BYTES]
+
+
+class PartitionSeen(msgspec.Struct, frozen=True):
+    """A row of `partitions` as an agent saw it."""
+
+    id: int
+    node: str | None
+    epoch: int
+    token: int | None
+    beat: int
+    wish: str | None
+    """The node that it should go to."""
+
+    @property
+    def is_free(self) -> bool:
+        return self.token is None
+
+
+class Renewal(msgspec.Struct, frozen=True):
+    """What the hub says with each renewal. The pipeline obeys the newest."""
+
+    beat: int
+    hub_time: float
+    wish: str | None
+    """The node that wants this partition; another than its own: give it back."""
+    scope: int
+    routing: int
+    run: int | None
+    """The run under way."""
+    wanted: str | None
+    """running, paused or stopped."""
+    version: int | None
+    """Of what is wanted; to be confirmed when it is obeyed."""
+
+
+class Want(msgspec.Struct, frozen=True):
+    """The two subjects that a visit needs, with the delays of the configuration."""
+
+    host: str
+    host_delay: float
+    address: str
+    address_delay: float
+
+    @property
+    def delays(self) -> dict[str, float]:
+        return {f"host {self.host}": self.host_delay, f"address {self.address}": self.address_delay}
+
+    @property
+    def pair(self) -> str:
+        return f"{self.host} {self.address}"
