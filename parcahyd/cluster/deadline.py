@@ -37,6 +37,10 @@ class Deadline:
         if memory is None:
             self.end()
 
+    def note(self) -> float:
+        """The clock, to be noted before a renewal is asked for."""
+        return self._clock()
+
     def start(self, noted: float) -> None:
         """Sets the first deadline; `noted` is the clock before the partition was asked for."""
         self._until[0] = noted + _SHARE * self._lease

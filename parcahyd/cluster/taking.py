@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Numeric, Text, bindparam, cast, column, exists, extract, func, null, select, table, update
 
 from parcahyd.cluster.connection import HubConnection
-from parcahyd.cluster.deadline import BootClock
+from parcahyd.cluster.deadline import BootClock, Deadline
 from parcahyd.cluster.identity import ClusterFacts, random_bits
 from parcahyd.cluster.records import Holding, Identity, PartitionSeen, Renewal, session_name
 from parcahyd.cluster.tables import cluster, partitions, routing, runs, scope, wishes
@@ -188,18 +188,20 @@ def _as_seen(seen: PartitionSeen) -> dict[str, Any]:
 
 
 class Renewer:
-    """Renews a partition through a connection on which nothing else runs. `RETURNING` brings what the pipeline is to obey."""
+    """Renews a partition through a connection on which nothing else runs, and moves the deadline of its tree."""
 
-    def __init__(self, hub: HubConnection, holding: Holding) -> None:
+    def __init__(self, hub: HubConnection, holding: Holding, deadline: Deadline) -> None:
         self._hub = hub
         self._holding = holding
+        self._deadline = deadline
         self._beat = 0
         self._is_doubtful = False
         self._row = {"id": holding.partition, "epoch": holding.epoch, "token": holding.token}
 
     def renew(self) -> Renewal:
-        """One beat more. The caller notes the clock before, and moves the deadline after. LeaseLost: the tree ends."""
+        """One beat more; tells what the pipeline is to obey. LeaseLost: the tree ends."""
         incarnation = self._holding.identity.incarnation
+        noted = self._deadline.note()  # Before the question: the answer may take longer than the lease.
         # After a failure nobody knows whether the beat was committed. No other than this holder could have done it.
         most = self._beat + self._is_doubtful
         self._is_doubtful = True
@@ -210,6 +212,8 @@ class Renewer:
         self._is_doubtful = False
         beat, hub_time, *rest = found[0]
         self._beat = beat
+        if not self._deadline.move(noted):
+            raise LeaseLost(f"the renewal of partition {self._holding.partition} came too late")
         return Renewal(beat, float(hub_time), *rest)
 
     def _refuse(self) -> None:
@@ -218,6 +222,10 @@ class Renewer:
         raise LeaseLost(f"partition {self._holding.partition} was taken")
 
     def give_back(self) -> None:
-        """Frees the partition. Nothing of the tree is on the wire any more; hosts and addresses that it had are stale."""
+        """Frees the partition. Nothing of the tree is on the wire any more; hosts and addresses that it still has are stale.
+
+        The deadline passes first: another agent may take the partition before the answer is here.
+        """
+        self._deadline.end()
         with self._hub.at_once():
             self._hub.run(_GIVE_BACK, **self._row)

@@ -12,6 +12,7 @@ from parcahyd.cluster.fence import Batches, Fence
 from parcahyd.cluster.identity import ClusterFacts, ClusterIdentity
 from parcahyd.cluster.records import Holding, Want
 from parcahyd.cluster.subjects import Claims
+from parcahyd.cluster.tables import PLANNING
 from parcahyd.cluster.taking import Renewer, Taker, Watch
 from parcahyd.core.errors import StoreFailure
 
@@ -61,6 +62,14 @@ class HubDesk:
         assert taking is not None
         return Tree(self, taking.holding, taking.noted)
 
+    def planner(self) -> Fence:
+        """The fence of whoever makes the plans."""
+        taker = self.taker()
+        (seen,) = [row for row in taker.look() if row.id == PLANNING]
+        taking = taker.take(seen, "n1")
+        assert taking is not None
+        return Fence(self.connect(taking.holding.session_name), taking.holding)
+
     def end(self, partition: int) -> None:
         taker = self.taker()
         (seen,) = [row for row in taker.look() if row.id == partition]
@@ -95,7 +104,7 @@ class Tree:
         self.deadline = Deadline(desk.clock, LEASE)
         self.deadline.start(noted)
         self.hub_time = HubTime(desk.clock)
-        self.renewer = Renewer(self._connected(desk), holding)
+        self.renewer = Renewer(self._connected(desk), holding, self.deadline)
         self.claiming = Fence(self._connected(desk), holding)
         self.writing = Fence(self._connected(desk), holding)
         self.claims = Claims(self.claiming, desk.clock, self.hub_time, LEASE, TURN)

@@ -110,3 +110,16 @@ def test_nothing_is_taken_before_a_new_identity_is_settled(desk: HubDesk) -> Non
     assert desk.taker().take(_seen(desk, 0), "n1") is None
     desk.identity.settle(desk.identity.read().identity)
     assert desk.taker().take(_seen(desk, 0), "n1") is not None
+
+
+def test_a_tree_that_gives_back_has_stopped_before_others_know(desk: HubDesk) -> None:
+    tree = desk.take(0)
+    tree.renewer.give_back()
+    assert tree.deadline.passed()
+
+
+def test_a_renewal_that_comes_after_the_deadline_is_too_late(desk: HubDesk) -> None:
+    tree = desk.take(0)
+    desk.now += LEASE * 0.9
+    with pytest.raises(LeaseLost, match="too late"):
+        tree.renewer.renew()
