@@ -83,7 +83,7 @@ class ClusterIdentity:
             connection.execute(insert(partitions), [{"id": number} for number in (PLANNING, *numbers)])
             connection.execute(insert(states), [{"partition": number} for number in numbers])
             connection.execute(insert(scope).values(version=0, rules=b""))
-            connection.execute(insert(routing).values(version=0, strategy="", state=b""))
+            connection.execute(insert(routing).values(version=0, strategy="", content=b""))
         return self.read()
 
     def read(self) -> ClusterFacts:

@@ -24,8 +24,8 @@ _JOIN = _join.on_conflict_do_update(
 _NODES = select(nodes.c.id, nodes.c.address, nodes.c.capacity, nodes.c.seen_at).order_by(nodes.c.id)
 _wish = insert(wishes).values(bound("partition", "node"))
 _WISH = _wish.on_conflict_do_update(index_elements=["partition"], set_={"node": _wish.excluded.node})
-_NEWEST = select(routing.c.version, routing.c.strategy, routing.c.state).order_by(routing.c.version.desc()).limit(1)
-_PUBLISH = inserting(routing, "version", "strategy", "state")
+_NEWEST = select(routing.c.version, routing.c.strategy, routing.c.content).order_by(routing.c.version.desc()).limit(1)
+_PUBLISH = inserting(routing, "version", "strategy", "content")
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -57,16 +57,16 @@ def wish(hub: HubConnection, partition: int, node: str) -> None:
 
 
 def read_routing(hub: HubConnection) -> tuple[int, str, bytes]:
-    """The newest version, its strategy and the strategy's state."""
+    """The newest version, its strategy, and what the strategy knows."""
     with hub.transaction():
-        ((version, strategy, state),) = hub.rows(_NEWEST)
-    return version, strategy, bytes(state)
+        ((version, strategy, content),) = hub.rows(_NEWEST)
+    return version, strategy, bytes(content)
 
 
-def publish(planner: Fence, strategy: str, state: bytes) -> int:
+def publish(planner: Fence, strategy: str, content: bytes) -> int:
     """Makes a new version of the routing, as the holder of the planning partition; returns it."""
     writer = planner.writer
     with planner.transaction():
         version = int(writer.rows(_NEWEST)[0][0]) + 1
-        writer.run(_PUBLISH, version=version, strategy=strategy, state=state)
+        writer.run(_PUBLISH, version=version, strategy=strategy, content=content)
     return version

@@ -23,7 +23,7 @@ from parcahyd.core.errors import HubWentBack
 from parcahyd.storage.expressions import bound, numbers, same, words
 from parcahyd.storage.writer import Writer
 
-__all__ = ["Claimed", "Claims", "Released", "sweep"]
+__all__ = ["Claimed", "Claims", "Learned", "sweep"]
 
 _DAY = 86400
 _DEAD_KERNEL = 0.1
@@ -55,32 +55,19 @@ _CLAIM = (
     .where(*same(subjects, "subject"))
     .values(**bound(*_OWNER), rest=bindparam("for_seconds"), life=bindparam("in_life"), freed_in=null())
 )
-_RELEASE = (
-    update(subjects)
-    .where(subjects.c.subject == bindparam("released"), *same(subjects, *_OWNER))
-    .values(
-        **dict.fromkeys(_OWNER, null()),
-        **bound("rest", "not_before", "delay", "reason", "failures", "facts"),
-        freed_in=select(cluster.c.sweep).scalar_subquery(),
-    )
-)
-_LEARN = (
-    update(subjects)
-    .where(subjects.c.subject == bindparam("learned"), *same(subjects, *_OWNER))
-    .values(**bound("not_before", "delay", "reason", "failures", "facts"))
-    .returning(subjects.c.subject)
-)
+_OWN = (subjects.c.subject == bindparam("name"), *same(subjects, *_OWNER))
+_LEARNED = ("not_before", "delay", "reason", "failures", "facts")
+_LEARN = update(subjects).where(*_OWN).values(bound(*_LEARNED)).returning(subjects.c.subject)
+_FREE = {**dict.fromkeys(_OWNER, null()), "freed_in": select(cluster.c.sweep).scalar_subquery()}
+_RELEASE = update(subjects).where(*_OWN).values(**_FREE, rest=bindparam("for_seconds"))
+_LET_GO = update(subjects).where(*_OWN).values(_FREE)
 _HAVE = select(subjects.c.subject).where(*same(subjects, *_OWNER))
-_LET_GO = (
-    update(subjects)
-    .where(subjects.c.subject == bindparam("released"), *same(subjects, *_OWNER))
-    .values(**dict.fromkeys(_OWNER, null()), freed_in=select(cluster.c.sweep).scalar_subquery())
-)
 _TICKET = select(func.nextval(f"{tickets.schema}.{tickets.name}"))
 _WAIT = insert(waiters).values(bound(*Waiter._fields)).on_conflict_do_nothing()
 _TRY = update(waiters).where(waiters.c.ticket.in_(numbers("numbers"))).values(tried_at=bindparam("beat"))
 _open_tickets = select(waiters.c.ticket).where(waiters.c.ticket.in_(numbers("numbers"))).with_for_update(skip_locked=True)
 _LEAVE = delete(waiters).where(waiters.c.ticket.in_(_open_tickets))
+_LEAVE_PAIR = delete(waiters).where(*same(waiters, "pair", *_OWNER))
 _WAITED_FOR = (
     select(subjects.c.subject)
     .where(*same(subjects, *_OWNER))
@@ -90,6 +77,10 @@ _NEXT_SWEEP = update(cluster).values(sweep=cluster.c.sweep + 1).returning(cluste
 _is_current = exists().where(
     partitions.c.id == subjects.c.partition, partitions.c.epoch == subjects.c.epoch, partitions.c.token == subjects.c.token
 )
+_waits = exists().where(
+    partitions.c.id == waiters.c.partition, partitions.c.epoch == waiters.c.epoch, partitions.c.token == waiters.c.token
+)
+_FORGET_WAITERS = delete(waiters).where(~_waits)
 _FIND_STALE = update(subjects).where(subjects.c.freed_in.is_(None), ~_is_current).values(freed_in=bindparam("number"))
 _SWEEP = delete(subjects).where(
     subjects.c.freed_in < bindparam("before"),
@@ -116,18 +107,18 @@ class Claimed(msgspec.Struct):
     """Its release was asked for and not answered: nothing is sent to it."""
 
 
-class Released(msgspec.Struct, frozen=True):
-    """What a release leaves behind for whoever claims the subject next."""
+class Learned(msgspec.Struct, frozen=True):
+    """What was learned of a subject. It stays with the subject whoever has it."""
 
     subject: str
-    rest: float
-    """Seconds that are left of the delay since the end of the last answer."""
     not_before: float = 0.0
+    """Hub time; only pauses that are longer than the delay."""
     delay: float = 0.0
     """Where it is more than the configuration's."""
     reason: str = ""
     failures: int = 0
     facts: bytes | None = None
+    """Of a host: robots.txt, guards, limits."""
 
 
 class Claims:
@@ -241,50 +232,40 @@ class Claims:
 
     # --- what was learned, and releasing --------------------------------------------------------------------------------
 
-    def learn(self, facts: Sequence[Released]) -> None:
-        """Writes delays and pauses that were learned, before the next request. Their `rest` is not used."""
+    def learn(self, learned: Sequence[Learned]) -> None:
+        """Writes delays and pauses, before the next request is sent: the next owner must know them even if this tree dies."""
         with self._fence.transaction():
-            for fact in facts:
-                self._writer.rows(_LEARN, learned=fact.subject, **_columns(fact), **self._fence.owner)
-        for fact in facts:
-            claimed = self.held[fact.subject]
-            claimed.delay = max(claimed.delay, fact.delay)
+            self._write_learned(learned)
+        for one in learned:
+            claimed = self.held[one.subject]
+            claimed.delay = max(claimed.delay, one.delay)
 
-    def release(self, released: Sequence[Released]) -> None:
-        """Hands subjects on. Nothing of this tree is on the wire there, and what it stored was committed before.
+    def _write_learned(self, learned: Sequence[Learned]) -> None:
+        for one in sorted(learned, key=lambda one: one.subject):
+            columns = {name: getattr(one, name) for name in _LEARNED}
+            if not self._writer.rows(_LEARN, name=one.subject, **columns, **self._fence.owner):
+                raise HubWentBack(f"the hub does not know that this tree has {one.subject}")
 
-        After a StoreFailure the release is repeated: until it is known to be committed, nobody here uses the subjects.
+    def release(self, rests: Mapping[str, float]) -> None:
+        """Hands subjects on, each with the seconds that are left of its delay since the end of the last answer.
+
+        Nothing of this tree is on the wire there. After a StoreFailure the release is repeated: until it is known to be
+        committed, nobody here uses the subjects, and nobody forgets them.
         """
-        for one in released:
-            self.held[one.subject].is_being_released = True
+        for subject in rests:
+            self.held[subject].is_being_released = True
         with self._fence.transaction():
-            rows = [
-                {"released": one.subject, "rest": one.rest, **_columns(one), **self._fence.owner}
-                for one in sorted(released, key=lambda one: one.subject)
-            ]
+            rows = [{"name": subject, "for_seconds": rests[subject], **self._fence.owner} for subject in sorted(rests)]
             self._writer.many(_RELEASE, rows)
-        for one in released:
-            del self.held[one.subject]
+        for subject in rests:
+            del self.held[subject]
 
     def release_strays(self) -> None:
         """Frees subjects of a claim that was committed although its answer was lost. They were not used, and rest as before."""
         with self._fence.transaction():
             known = {row[0] for row in self._writer.rows(_HAVE, **self._fence.owner)}
             strays = sorted(known - self.held.keys())
-            self._writer.many(_LET_GO, [{"released": subject, **self._fence.owner} for subject in strays])
-
-
-_LEAVE_PAIR = delete(waiters).where(*same(waiters, "pair", *_OWNER))
-
-
-def _columns(released: Released) -> dict[str, object]:
-    return {
-        "not_before": released.not_before,
-        "delay": released.delay,
-        "reason": released.reason,
-        "failures": released.failures,
-        "facts": released.facts,
-    }
+            self._writer.many(_LET_GO, [{"name": subject, **self._fence.owner} for subject in strays])
 
 
 def sweep(writer: Writer) -> None:
@@ -296,3 +277,4 @@ def sweep(writer: Writer) -> None:
     number = writer.value(_NEXT_SWEEP)
     writer.run(_FIND_STALE, number=number)
     writer.run(_SWEEP, before=number - 1)
+    writer.run(_FORGET_WAITERS)

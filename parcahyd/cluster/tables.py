@@ -242,7 +242,7 @@ routing = Table(
     metadata,
     Column("version", BigInteger, primary_key=True, autoincrement=False),
     Column("strategy", Text, nullable=False),
-    Column("state", LargeBinary, nullable=False),
+    Column("content", LargeBinary, nullable=False),  # what the strategy knows, as it wrote it
 )
 
 seeds = Table(

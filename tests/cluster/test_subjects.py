@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.cluster.subjects import Released, sweep
+from parcahyd.cluster.subjects import Learned, sweep
 from parcahyd.core.errors import HubWentBack
 from tests.cluster.hub_desk import LEASE, TURN, HubDesk, Tree, want
 
@@ -17,7 +17,7 @@ def _rest(tree: Tree, desk: HubDesk, subject: str) -> float:
 
 
 def _release(tree: Tree, *rests: tuple[str, float]) -> None:
-    tree.claims.release([Released(subject, rest) for subject, rest in rests])
+    tree.claims.release(dict(rests))
 
 
 def test_a_new_subject_need_not_rest(desk: HubDesk) -> None:
@@ -55,7 +55,7 @@ def test_a_stale_subject_rests_its_delay_and_a_tenth_of_the_lease(desk: HubDesk)
 def test_a_learned_delay_counts_also_when_its_owner_dies(desk: HubDesk) -> None:
     first = desk.take(0)
     first.claims.claim([A])
-    first.claims.learn([Released(HOST, 0.0, delay=30.0)])
+    first.claims.learn([Learned(HOST, delay=30.0)])
     desk.end(0)
     second = desk.take(1)
     second.claims.claim([A])
@@ -66,7 +66,8 @@ def test_a_long_pause_lengthens_the_wait_and_never_shortens_it(desk: HubDesk) ->
     first, second = desk.take(0), desk.take(1)
     first.claims.claim([A])
     hub_now = first.hub_time.now()
-    first.claims.release([Released(HOST, 1.0, not_before=hub_now + 100.0), Released(ADDRESS, 1.0, not_before=hub_now - 100.0)])
+    first.claims.learn([Learned(HOST, hub_now + 100.0), Learned(ADDRESS, hub_now - 100.0)])
+    _release(first, (HOST, 1.0), (ADDRESS, 1.0))
     second.claims.claim([A])
     assert 95.0 < _rest(second, desk, HOST) <= 101.0
     assert _rest(second, desk, ADDRESS) == 1.0
@@ -170,3 +171,24 @@ def test_stale_subjects_are_not_swept_away_before_they_have_rested(desk: HubDesk
     with desk.hub.transaction():
         sweep(desk.hub)
     assert len(desk.rows("SELECT subject FROM parcahyd_hub.subjects")) == 2
+
+
+def test_what_was_learned_stays_with_the_subject(desk: HubDesk) -> None:
+    first, second = desk.take(0), desk.take(1)
+    first.claims.claim([A])
+    first.claims.learn([Learned(HOST, delay=9.0, reason="crawl-delay", failures=2, facts=b"robots")])
+    assert first.claims.held[HOST].delay == 9.0
+    _release(first, (HOST, 0.0), (ADDRESS, 0.0))
+    second.claims.claim([A])
+    claimed = second.claims.held[HOST]
+    assert (claimed.delay, claimed.reason, claimed.failures, claimed.facts) == (9.0, "crawl-delay", 2, b"robots")
+
+
+def test_tickets_of_trees_that_are_gone_are_swept_away(desk: HubDesk) -> None:
+    first, second = desk.take(0), desk.take(1)
+    first.claims.claim([A])
+    second.claims.claim([A])
+    desk.end(1)
+    with desk.hub.transaction():
+        sweep(desk.hub)
+    assert desk.rows("SELECT count(*) FROM parcahyd_hub.waiters") == [(0,)]

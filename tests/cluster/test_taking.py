@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import text
 
@@ -123,3 +125,16 @@ def test_a_renewal_that_comes_after_the_deadline_is_too_late(desk: HubDesk) -> N
     desk.now += LEASE * 0.9
     with pytest.raises(LeaseLost, match="too late"):
         tree.renewer.renew()
+
+
+def test_the_deadline_counts_from_before_the_question(desk: HubDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = desk.take(0)
+    ask = tree.renewer._hub.rows
+
+    def slowly(*statement: Any, **parameters: Any) -> list[Any]:
+        desk.now += 10.0
+        return ask(*statement, **parameters)
+
+    monkeypatch.setattr(tree.renewer._hub, "rows", slowly)
+    tree.renewer.renew()
+    assert tree.deadline.left() == LEASE * 0.9 - 10.0
