@@ -325,7 +325,7 @@ class PageRows:
                 rows.trimmed.append((site, key))
             fetch = self._new_fetch(rows, packed, fetch)
             rows.fetches.append(self._fetches.row(fetch, key, packed, shared, document, redirect))
-        elif fetch is not None and self._state.work.KeepChecks and not page.marks & ExchangeMark.MERGED:
+        elif fetch is not None and self._is_check(rows, fetch, packed):
             self.exchanges.same_again(packed, key, fetch)
         stored = {
             "site_id": site,
@@ -377,6 +377,13 @@ class PageRows:
         if packed.regions:
             rows.repacked[fetch] = (packed.sha256, packed.regions)
         return True
+
+    def _is_check(self, rows: _Rows, fetch: int, packed: PackedPage) -> bool:
+        """Whether an answer that changed nothing goes on record. One that differs in learned places does not: its own bytes are
+        not kept, and an archive would say that it brought those of the version."""
+        if not self._state.work.KeepChecks or packed.page.marks & ExchangeMark.MERGED:
+            return False
+        return rows.versions[fetch].sha256 == (packed.version[0] or None)
 
     def _new_fetch(self, rows: _Rows, packed: PackedPage, before: int | None) -> int:
         """The number of a new version; notes the rows that belong to it."""

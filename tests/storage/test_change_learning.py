@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.storage import change_learning, pages
-from parcahyd.storage.schema import documents, fetches, learned, links, volatile
+from parcahyd.storage.schema import documents, exchanges, fetches, learned, links, volatile
 from tests.storage.desk import REVISIT, Desk
 
 A = "http://a.example"
@@ -75,6 +75,15 @@ def test_a_clock_makes_no_versions(desk: Desk) -> None:
     details = desk.reports.url_details(f"{A}/")
     assert details is not None
     assert details.volatile_places == 1
+
+
+def test_an_answer_that_differs_in_learned_places_is_not_on_record_as_the_same_bytes(desk: Desk) -> None:
+    """Its own bytes are not kept, so an archive could only say that the version came again."""
+    visits = _Visits(desk, KeepChecks=9)
+    assert [visits.bring(_clock(time)) for time in (1000, 1061, 1122)] == [True, True, False]
+    assert desk.rows(exchanges) == []
+    assert not visits.bring(visits.stored[-1][1])
+    assert [(row["fetch_id"], row["at"]) for row in desk.rows(exchanges)] == [(desk.row("/")["fetch_id"], desk.now)]
 
 
 def test_a_clock_does_not_raise_the_rate_of_change(desk: Desk) -> None:
