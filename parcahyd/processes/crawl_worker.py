@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.errors import UserError
@@ -140,7 +140,11 @@ class CrawlWorkerProcess:
         """The database is open, and the configuration is settled."""
         self._worker = self._join(self._configuration, self._downloader, self)
         self._report()
-        self._buffer = Channel(connect(message.address), self.loop, FromUpdateToWorker, self._end)
+        try:
+            end = connect(message.address)
+        except (ConnectionRefusedError, FileNotFoundError):  # The process of Update Database is gone.
+            self._end()
+        self._buffer = Channel(end, self.loop, FromUpdateToWorker, self._end)
         for kind, handler in self.buffer_handlers:
             self._buffer.on(kind, handler)
         self._buffer.send(WorkerJoined(self._serial))
@@ -166,5 +170,5 @@ class CrawlWorkerProcess:
             self.coordinator.close()
             self._end()
 
-    def _end(self) -> None:
+    def _end(self) -> NoReturn:
         end_now(0 if self._is_stopping else 1)

@@ -124,6 +124,14 @@ def _channel(fault: _Fault) -> None:
     Channel._write = write  # type: ignore[method-assign, assignment]
 
 
+def _join(fault: _Fault) -> None:
+    """The process of Update Database is gone when a worker wants to connect to it."""
+    from parcahyd.runtime import channel
+
+    gone = functools.partial(FileNotFoundError, errno.ENOENT, os.strerror(errno.ENOENT))
+    channel.connect = fault.wrap(channel.connect, gone)
+
+
 def _resolve(fault: _Fault) -> None:
     import dns.resolver
 
@@ -139,6 +147,7 @@ FAULTS: dict[str, Callable[[_Fault], None]] = {
     "folder": _folder,
     "spawn": _spawn,
     "channel": _channel,
+    "join": _join,
     "resolve": _resolve,
 }
 

@@ -28,6 +28,7 @@ _POINTS: dict[tuple[str, str], tuple[str, tuple[int, ...]]] = {
     ("update-database", "channel"): ("processes", (1, 4)),
     ("crawl-worker", "open"): ("disk", (1,)),
     ("crawl-worker", "channel"): ("processes", (1, 3)),
+    ("crawl-worker", "join"): ("processes", (1,)),
     ("coordinator", "open"): ("disk", (1,)),
     ("coordinator", "spawn"): ("processes", (1, 2)),
     ("coordinator", "channel"): ("processes", (1, 6)),

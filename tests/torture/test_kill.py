@@ -25,7 +25,7 @@ from tests.support.site_server import SiteServer, can_bind
 from tests.support.sites import Answer, html, redirect, robots
 from tests.torture.outcomes import KILLED, STOPPED, WENT_ON, Tried, write
 
-_OUTCOMES: dict[Kind, str] = {"worker": WENT_ON, "update database": STOPPED, "coordinator": KILLED}
+_OUTCOMES = {0: WENT_ON, 1: STOPPED, -9: KILLED}
 _PAGES = 110
 _SIZE = 4000
 _HOST_CONNECTIONS = 4
@@ -71,6 +71,8 @@ class _Torture:
     chance: random.Random
     kills: list[tuple[Kind, int, int]] = field(default_factory=list)
     """Each with the length of the server's log before it and after the victim was gone."""
+    outcomes: list[str] = field(default_factory=list)
+    """What each did to its run."""
 
     def disturb(self, running: Running, kill_number: int, kills: int) -> None:
         """Kills one process of the run at a moment of chance, and waits until what has to end has ended."""
@@ -90,13 +92,16 @@ class _Torture:
             before = len(self.server.log)
             with contextlib.suppress(psutil.NoSuchProcess):
                 victim.kill()
+        code = 0
         if kind == "worker":
             victim.wait(TEST_TIMEOUT)
         else:
             code = running.wait()
             assert code in (-9 if kind == "coordinator" else 1, 0), running.said()  # 0 when it was just about to end.
             assert wait_until(lambda: not marked_processes(running.mark)), f"orphans: {marked_processes(running.mark)}"
+        assert "Traceback" not in running.said(), running.said()
         self.kills.append((kind, before, len(self.server.log)))
+        self.outcomes.append(_OUTCOMES[code])
 
     @contextlib.contextmanager
     def _another_held(self, running: Running, victim: psutil.Process) -> Iterator[None]:
@@ -177,8 +182,8 @@ def test_killed_crawls_end_like_undisturbed_ones(server: SiteServer, crawl_on: C
     # What a kill can cost: the requests on the wire, and what was fetched but not committed, for which each worker has its
     # share of BufferBytes as credit. A page's record is larger than its text, and the last one may overdraw the credit.
     assert max(again, default=0) <= 3 * _HOST_CONNECTIONS + _WORKERS * ceil(_BUFFER_BYTES / _WORKERS / _SIZE)
-    for place, (kind, _, _) in enumerate(torture.kills):
-        write(Tried("crash", f"any moment in {kind}", "kill", place + 1, _OUTCOMES[kind]))
+    for number, ((kind, _, _), outcome) in enumerate(zip(torture.kills, torture.outcomes, strict=True), 1):
+        write(Tried("crash", f"any moment in {kind}", "kill", number, outcome))
 
 
 @pytest.mark.parametrize("kind", KINDS)
