@@ -31,7 +31,7 @@ http {{
     listen 127.0.0.1:{port} ssl http2;
     ssl_certificate {certificate};
     ssl_certificate_key {certificate};
-    root {folder}/root;
+    root {folder}/pages;
     gzip on;
     gzip_min_length 1000;
     add_header X-Odd-Case Yes;
@@ -46,9 +46,9 @@ _HOME = b'<title>Home</title><a href="/page">a</a><a href="/long">b</a><a href="
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
     """Where nginx listens."""
-    (tmp_path / "root").mkdir()
+    (tmp_path / "pages").mkdir()
     for name, content in {"index.html": _HOME, "page": b"<title>Page</title>", "long": _LONG}.items():
-        (tmp_path / "root" / name).write_bytes(content)
+        (tmp_path / "pages" / name).write_bytes(content)
     certificate = AUTHORITY.parent / "secure_test.pem"
     with nginx(tmp_path, lambda port: _CONFIGURATION.format(folder=tmp_path, port=port, certificate=certificate)) as port:
         yield port
