@@ -27,7 +27,7 @@ help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
 	@echo "make run SEED=URL     crawl URL into ./crawl; ARGS='--set Work.MaxPages=100' adds options"
 	@echo "make test             run the tests; TESTS=tests/rules runs some of them"
-	@echo "make torture          let every fallible call fail and kill the crawl at every commit, one after the other; takes hours"
+	@echo "make torture          let every fallible call fail and kill the crawl at every commit, one after the other, and print a table"
 	@echo "make soak MINUTES=n   crawl a synthetic web while faults strike at random, and compare with a crawl without faults"
 	@echo "make bench            crawl sites with PARCAHYD and other crawlers in turn, the short form; ARGS adds options"
 	@echo "make profile          show where the time of a crawl goes; ARGS names the site"
