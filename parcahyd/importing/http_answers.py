@@ -12,13 +12,13 @@ from http import HTTPStatus
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.ports import DownloadFailure, DownloadResult
 from parcahyd.importing.records import MOST_HEADER
+from parcahyd.net.http_heads import headers_of
 from parcahyd.rules.media_types.content_codings import codings_of, undo
 
 __all__ = ["UnusableAnswer", "answer_of", "document_answer", "split_head"]
 
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _STATUS_LINE = re.compile(rb"HTTP/(\d(?:\.\d)?) +(\d{3})(?: [^\r\n]*)?\r?$")
-_FOLD = re.compile(rb"\r?\n[ \t]+")
 _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _PROTOCOLS = {"http/1.0": "1.0", "http/1.1": "1.1", "h2": "2", "http/2": "2", "h3": "3", "http/3": "3", "2.0": "2", "3.0": "3"}
@@ -48,7 +48,7 @@ def answer_of(block: bytes, protocol: str, max_bytes: int, *, is_cut: bool = Fal
     found = _STATUS_LINE.match(line.rstrip(b"\r"))
     if found is None:
         raise UnusableAnswer("its answer does not begin with a status line")
-    result = DownloadResult(status=int(found[2]), headers=_headers(lines), head=head, marks=ExchangeMark.IMPORTED)
+    result = DownloadResult(status=int(found[2]), headers=headers_of(head), head=head, marks=ExchangeMark.IMPORTED)
     result.protocol = _PROTOCOLS.get(protocol.lower()) or _PROTOCOLS.get(found[1].decode(), found[1].decode())
     if result.protocol in ("2", "3") and line.startswith(b"HTTP/1."):
         # Such answers have no status line, and programs make one up.
@@ -66,15 +66,6 @@ def document_answer(document: bytes, media_type: str) -> DownloadResult:
     """An answer for a document that came without a head."""
     headers = (("Content-Type", media_type), ("Content-Length", str(len(document))))
     return DownloadResult(status=HTTPStatus.OK, headers=headers, body=document, marks=ExchangeMark.IMPORTED)
-
-
-def _headers(lines: bytes) -> list[tuple[str, str]]:
-    headers = []
-    for line in _FOLD.sub(b" ", lines).split(b"\n"):
-        name, colon, value = line.partition(b":")
-        if colon and name.strip():
-            headers.append((name.strip().decode("latin-1"), value.strip().decode("latin-1")))
-    return headers
 
 
 def _joined(body: bytes) -> bytes:

@@ -112,7 +112,7 @@ class Importer:
         self._listener = listener
         self.report = ImportReport()
         """What was done so far."""
-        self._revisits = Revisits(reports)
+        self._revisits = Revisits(reports, work.MaxBytes)
         self._sites: dict[Origin, tuple[int, bool]] = {}
         self._requests: set[bytes] = set()
         self._waiting: list[tuple[Capture, str]] = []

@@ -29,8 +29,10 @@ _Place = tuple[str, float]
 class Revisits:
     """Remembers the last answers of an import, and reads the others from the database."""
 
-    def __init__(self, reports: Reports) -> None:
+    def __init__(self, reports: Reports, max_bytes: int) -> None:
+        """`max_bytes` bounds what a body unpacks to."""
         self._reports = reports
+        self._max_bytes = max_bytes
         self._places: dict[str, _Place] = {}
         """By number of a record, and by digest."""
 
@@ -49,7 +51,20 @@ class Revisits:
             if document is not None and self._is_meant(document, place, capture):
                 _take_body(capture, document)
                 return True
+            if self._take_answer(capture, place):
+                return True
         return False
+
+    def _take_answer(self, capture: Capture, place: _Place) -> bool:
+        """The same for an answer without a document: a redirect, or an error, whose body was kept."""
+        revisited, answer = capture.revisited, self._reports.exchange(place[0], place[1] + _SHORT_TIME)
+        if revisited is None or answer is None or not states_its_digest(revisited.digest, answer.body):
+            return False
+        try:
+            capture.result = answer_of((capture.result.head or answer.head) + answer.body, "", self._max_bytes)
+        except UnusableAnswer:
+            return False
+        return True
 
     def _candidates(self, capture: Capture, canonical: Callable[[str], str | None]) -> Iterator[_Place]:
         revisited = capture.revisited
