@@ -260,7 +260,7 @@ def _check_other_process(factory: PartitionerFactory, conf: WorkConf) -> None:
 
 def _elsewhere(factory: PartitionerFactory, questions: Questions) -> Answers:
     name, module = getattr(factory, "__qualname__", ""), getattr(factory, "__module__", "")
-    file = str(getattr(sys.modules.get(module), "__file__", None) or "")
+    file = str(getattr(sys.modules[module], "__file__", None) or "") if module in sys.modules else ""
     expect(name.isidentifier() and file != "", "the factory is a class or a function at the top of a module")
     # A file of PluginDir is known by another name than that of its file, under which it can be imported from its folder.
     folder, stem = os.path.dirname(file), os.path.basename(file).partition(".")[0]
