@@ -25,7 +25,7 @@ PARTITIONS = 3
 HOST_DELAY, ADDRESS_DELAY = 6.0, 2.5
 _EPSILON = 1e-6
 _MOST_STEPS = 25_000
-_PATIENCE = 25 * LEASE
+_PATIENCE = 18 * LEASE
 """For so long a crawl may go on after the last fault."""
 
 FAULTS = (

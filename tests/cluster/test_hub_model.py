@@ -23,7 +23,7 @@ from tests.cluster.simulated_database import SimulatedDatabase
 from tests.cluster.simulated_tree import LEASE
 from tests.cluster.simulated_world import Violation
 
-_EXAMPLES = 2000 if os.environ.get("PARCAHYD_TORTURE") else 20
+_EXAMPLES = 2000 if os.environ.get("PARCAHYD_TORTURE") else 16
 _TRIES = 40
 _SECONDS = (1.0, 6.0, 15.0, 19.0, 25.0, 45.0)
 
