@@ -405,7 +405,8 @@ class SimulatedAgent:
         watch.see(taker._facts.identity, rows)
         blockers = {partition for tree in self.trees for partition in tree.blockers}
         for row in watch.silent(LEASE):
-            if row.id in blockers:
+            # After the end, too: a claim that was stopped half-way may have locked what others want to release.
+            if row.id in blockers or self.cluster.is_over:
                 self.world.note(f"{self.node} ends {row.id}")
                 taker.end(row)
         if not self.cluster.is_over:

@@ -223,7 +223,7 @@ class World:
     def suspend(self, name: str, seconds: float) -> None:
         """An actor or a whole node stands still."""
         self.note(f"{name} stands still for {seconds:.1f}")
-        self._suspended[name] = self.now + seconds
+        self._suspended[name] = max(self.now + seconds, self._suspended.get(name, 0.0))  # What has vanished stays away.
 
     def wake_all(self) -> None:
         self._suspended.clear()
