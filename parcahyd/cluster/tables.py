@@ -53,6 +53,7 @@ __all__ = [
     "metadata",
     "nodes",
     "outbox",
+    "partition_schema",
     "partitions",
     "quotas",
     "routing",
@@ -71,6 +72,13 @@ PLANNING = -1
 """The row of `partitions` that is no part of the crawl: who holds it makes the plans. It is taken and lost as any other."""
 
 metadata = MetaData(schema=SCHEMA)
+
+
+def partition_schema(partition: int) -> str:
+    """The schema with the tables of a partition, in the hub's own database."""
+    return f"parcahyd_p{partition}"
+
+
 _ZERO = text("0")
 _FALSE = text("false")
 _EMPTY = text("''")

@@ -87,19 +87,21 @@ def open_database(
     create: bool,
     read_only: bool = False,
     session_name: str = "parcahyd",
+    schema: str = "",
     opened: Callable[[Any], None] | None = None,
 ) -> Database:
     """The database of a URL. A URL that names none is a DatabaseUnusable. `create` makes a missing SQLite file.
 
-    A PostgreSQL server knows each session by `session_name` from its first packet. `opened` gets each new connection of the
-    driver before anything else runs on it.
+    A PostgreSQL server knows each session by `session_name` from its first packet. `schema` is where the tables of the crawl
+    are: each partition of a cluster has its own. `opened` gets each new connection of the driver before anything else runs on
+    it.
     """
     scheme, separator, rest = url.partition("://")
     match scheme.partition("+")[0] if separator else "":
         case "sqlite":
             return _sqlite(rest.removeprefix("/"), create=create, read_only=read_only)
         case "postgresql":
-            return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only, session_name, opened)
+            return _postgresql(url.partition("?")[0], f"postgresql://{rest}", read_only, session_name, schema, opened)
         case "":
             raise DatabaseUnusable("DbUrl is not a database URL", f"write {_FORMS}")
         case other:
@@ -184,7 +186,12 @@ def _checked(connection: sqlite3.Connection, pragmas: Iterable[str], path: str) 
     return connection
 
 
-def _postgresql(place: str, url: str, read_only: bool, session_name: str, opened: Callable[[Any], None] | None) -> Database:
+_SET_SCHEMA = b"SELECT set_config('search_path', %s, false)"
+
+
+def _postgresql(
+    place: str, url: str, read_only: bool, session_name: str, schema: str, opened: Callable[[Any], None] | None
+) -> Database:
     try:
         import psycopg  # an extra
     except ImportError:
@@ -195,12 +202,15 @@ def _postgresql(place: str, url: str, read_only: bool, session_name: str, opened
         if read_only:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.read_only = True
-        if opened is not None:
-            try:
+        try:
+            if schema:
+                connection.execute(_SET_SCHEMA, (schema,))
+                connection.commit()  # What is set in a transaction that is rolled back is not set.
+            if opened is not None:
                 opened(connection)
-            except BaseException:
-                connection.close()
-                raise
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     # Nothing here is an hstore; SQLAlchemy would ask every new connection for it.
