@@ -33,6 +33,8 @@ __all__ = [
 
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
+_ALIVE: dict[str, Any] = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+"""A PostgreSQL server that has vanished without a word is noticed after about 20 seconds. The system would wait for hours."""
 _FORMS = "sqlite:///FILE or postgresql://HOST:PORT/NAME"
 _RUN_FIRST = "run `parcahyd run` first"
 _ASK_ITS_OWNER = "ask its owner for the right to"
@@ -198,7 +200,7 @@ def _postgresql(
         raise DatabaseUnusable("PostgreSQL needs the psycopg package", "pip install 'parcahyd[postgres]'") from None
 
     def connect() -> Any:
-        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS, application_name=session_name)
+        connection = psycopg.connect(url, connect_timeout=_CONNECT_SECONDS, application_name=session_name, **_ALIVE)
         if read_only:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.read_only = True

@@ -46,6 +46,7 @@ __all__ = [
     "numbers",
     "pairs",
     "plain",
+    "present",
     "same",
     "time_bound",
     "updating",
@@ -94,6 +95,14 @@ def time_bound(name: str, column: ColumnElement[float]) -> BindParameter[float]:
 def later(first: ColumnElement[float], second: ColumnElement[float]) -> ColumnElement[float]:
     """The greater of two. The two databases have no common function for it."""
     return case((first > second, first), else_=second)
+
+
+def present(rows: Select[Any]) -> ColumnElement[bool]:
+    """Whether a subquery has a row, found through an index for each row of a page.
+
+    PostgreSQL may answer EXISTS by reading the whole table first, for each page anew.
+    """
+    return rows.limit(1).scalar_subquery().is_not(None)
 
 
 def word(reason: Reason) -> ColumnElement[str]:

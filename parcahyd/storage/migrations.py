@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection, insert, inspect, select, update
 
 from parcahyd.core.errors import DatabaseUnusable, StoreFailure
+from parcahyd.storage.cluster_schemas import WHOLE_CRAWL
 from parcahyd.storage.schema import metadata, schema_version
 from parcahyd.storage.writer import Writer
 
-__all__ = ["MIGRATIONS", "Migration", "check_version", "migrate"]
+__all__ = ["MIGRATIONS", "Migration", "check_partitions", "check_version", "migrate", "migrate_tables"]
 
 Migration = Callable[[Connection], None]
 
@@ -135,20 +136,25 @@ def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> Non
 
     A database from a newer version of the program, and one that holds other tables of our names, are a DatabaseUnusable.
     """
-    newest = len(migrations) + 1
     try:
         with writer.transaction() as connection:
-            found = _version(connection)
-            if found is None:
-                metadata.create_all(connection, checkfirst=False)
-                connection.execute(insert(schema_version).values(version=newest))
-            else:
-                _refuse_newer(found, newest)
-                for step in migrations[found - 1 :]:
-                    step(connection)
-                connection.execute(update(schema_version).values(version=newest))
+            migrate_tables(connection, migrations)
     except StoreFailure as failure:
         raise DatabaseUnusable(f"the database's tables could not be prepared: {failure}", "check DbUrl") from failure
+
+
+def migrate_tables(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """The same inside a transaction, in the schema that its statements look in."""
+    newest = len(migrations) + 1
+    found = _version(connection)
+    if found is None:
+        metadata.create_all(connection, checkfirst=False)
+        connection.execute(insert(schema_version).values(version=newest))
+    else:
+        _refuse_newer(found, newest)
+        for step in migrations[found - 1 :]:
+            step(connection)
+        connection.execute(update(schema_version).values(version=newest))
 
 
 def check_version(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -162,6 +168,20 @@ def check_version(connection: Connection, migrations: Sequence[Migration] = MIGR
         raise DatabaseUnusable(
             f"the database is of the older version {found}", "run `parcahyd run` once: it brings the tables up to date"
         )
+
+
+def check_partitions(connection: Connection, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """The same for readers of a cluster, of every partition; returns how many there are."""
+    newest = len(migrations) + 1
+    views = inspect(connection).get_view_names(WHOLE_CRAWL)
+    found = list(connection.scalars(select(schema_version.c.version))) if schema_version.name in views else []
+    for version in found:
+        _refuse_newer(version, newest)
+    if min(found, default=0) < newest:
+        raise DatabaseUnusable(
+            "the partitions of this cluster are of an older version", "`parcahyd cluster migrate` brings them up to date"
+        )
+    return len(found)
 
 
 def _version(connection: Connection) -> int | None:

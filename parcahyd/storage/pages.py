@@ -26,13 +26,14 @@ from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ONE, ZERO, bound, filled, plain, same
 from parcahyd.storage.fetch_rows import FetchRows
 from parcahyd.storage.heads import HeadRows, RequestRows
+from parcahyd.storage.other_partitions import FoundUrl
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage, PackedRegion
 from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPlanner
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.urls import FoundUrl, SeedRows, SeenUrl, UrlLookup, UrlRow, UrlRows
+from parcahyd.storage.urls import SeedRows, SeenUrl, UrlLookup, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PageRows"]
@@ -205,11 +206,11 @@ class PageRows:
         )
         self._documents.trim(rows.trimmed, self._state.work.KeepVersions)
         self._documents.trim(rows.forgotten, 0)
-        self._mark_targets(lookup, seen_urls)
+        self._urls.mark_targets(lookup, seen_urls)
         written.stored += len(rows.fetches)
         not_kept = Counter(packed.page.reason for packed in pages if packed.page.reason)
         written.unchanged += len(pages) - len(rows.fetches) - not_kept.total()
-        written.redirects += sum([packed.page.redirect != "" for packed in pages])
+        written.pages += sum([_counts(packed.page) for packed in pages])
         for word, count in not_kept.items():
             written.not_kept[word] = written.not_kept.get(word, 0) + count
         self._count_bytes(pages, written)
@@ -489,16 +490,6 @@ class PageRows:
                 outside.append((target, page.depth, page.hops + 1, page.seed, "", site, via))
         return seen_urls + self._urls.seen_of(outside)
 
-    def _mark_targets(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl]) -> None:
-        """Marks known URLs as seeds that a seed redirects to."""
-        marked = []
-        for site, key, path, _, _, _, seed, *_ in seen_urls:
-            if seed:
-                where, row = lookup.place(site, key, path)
-                if row is not None:
-                    marked.append((site, where, path))
-        self._urls.mark_seeds(marked)
-
     # --- confirmations --------------------------------------------------------------------------------------------------
 
     def confirm(self, records: Sequence[UnchangedRecord], written: Written) -> None:
@@ -548,6 +539,12 @@ class PageRows:
         self._lastmods.settle()
         self._count_confirmed(fetches, by_table, written)
         written.unchanged += len(rows)
+        written.pages += len(rows)
+
+
+def _counts(page: PageRecord) -> bool:
+    """Whether a page is one of those that were asked for and that brought something: what MaxPages counts."""
+    return not page.reason and not page.redirect and "#" not in page.path
 
 
 def _add_via(new: Sequence[dict[str, Any]], seen_urls: Sequence[SeenUrl]) -> None:

@@ -59,6 +59,7 @@ _OF_SITES = (
     .where(errands.c.site_id.in_(numbers("ids")))
     .order_by(errands.c.asked_at)
 )
+_AWAITED = select(sites.c.id).where(*same(sites, "id"), sites.c.errand_until > ZERO)
 _OF_ASKER = select(errands.c.site_id, errands.c.path, errands.c.hops).where(*same(errands, "asker"))
 
 
@@ -114,8 +115,49 @@ class RobotsRows:
         detail = "robots.txt redirects to another site, which gave no answer in time"
         self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
 
+    # --- sites of other partitions --------------------------------------------------------------------------------------
+
+    def take_question(self, asker: int, url: str, hops: int, now: float) -> None:
+        """Fetches a robots.txt for a site of another partition. All that is here of that site is its row in `errands`.
+
+        It may be a site of this partition, whose question went around. Then it still awaits the answer, or nothing is done.
+        """
+        if self._is_foreign(asker) or self._writer.rows(_AWAITED, id=asker):
+            self._ask(asker, url, hops, now)
+            self._sites.settle([asker])
+
+    def take_answer(self, asker: int, fact: RobotsFact) -> None:
+        """Another partition has fetched the robots.txt of a site. Where none is awaited any more, it changes nothing.
+
+        An answer to the question before the last one counts, too: the site redirected there ten minutes ago.
+        """
+        if not self._writer.rows(_AWAITED, id=asker):
+            return
+        if fact.status in _UNREAD:
+            self._fail(asker, fact)
+        else:
+            self._answer(asker, fact)
+        self._sites.settle([asker])
+
+    def _is_foreign(self, asker: int) -> bool:
+        others = self._sites.others
+        return others is not None and not others.is_own(asker)
+
+    def _is_sent_home(self, asker: int, fact: RobotsFact) -> bool:
+        """Gives an answer to the partition of the asking site, where that is another one."""
+        others = self._sites.others
+        if others is None or others.is_own(asker):
+            return False
+        self._forget(asker)
+        others.answer_robots(asker, fact)
+        return True
+
+    # --- this partition -------------------------------------------------------------------------------------------------
+
     def _fail(self, asker: int, fact: RobotsFact) -> None:
         """Notes that the file could not be read at the other site: it is asked for again later, or the last copy is used."""
+        if self._is_sent_home(asker, fact):
+            return
         text, since, delay = self._writer.rows(_LAST_COPY, id=asker)[0]
         before = RobotsFact(RobotsStatus.AWAITED, bytes(text or b""), failing_since=since, delay=delay)
         fact = stale_robots(fact, before, self._state.work)
@@ -134,23 +176,35 @@ class RobotsRows:
             self._fail(asker, RobotsFact(RobotsStatus.UNREACHABLE, b"", now, now, detail))
             return
         parts = split(target)
-        if not is_robots_path(parts[3]) and (owner is None or self._sites.find([parts[:3]])[parts[:3]][0] != owner):
+        if not is_robots_path(parts[3]) and (owner is None or self._sites.origin_of(owner) != parts[:3]):
             detail = f"robots.txt redirects to {plain(target, 200)}, which is not called robots.txt"
             self._answer(asker, RobotsFact(RobotsStatus.ABSENT, b"", now, now + self._state.work.RobotsTtl, detail))
             return
-        site, _ = self._sites.find([parts[:3]])[parts[:3]]
         waiting = RobotsFact(RobotsStatus.AWAITED, b"", now, now + ANSWER_TIMEOUT, f"robots.txt redirects to {target}")
-        self._keep(asker, waiting, until=now + ANSWER_TIMEOUT)
+        if self._is_foreign(asker):
+            self._forget(asker)
+        else:
+            self._keep(asker, waiting, until=now + ANSWER_TIMEOUT)
+        others = self._sites.others
+        if others is not None and not others.is_ours(parts[1]):
+            others.ask_robots(asker, target, hops)
+            return
+        site, _ = self._sites.find([parts[:3]])[parts[:3]]
         self._writer.many(_INSERT, [{"asker": asker, "site_id": site, "path": parts[3], "hops": hops, "asked_at": now}])
         self._sites.settle([site])
 
     def _answer(self, asker: int, fact: RobotsFact) -> None:
-        self._keep(asker, fact, until=0.0)
+        if not self._is_sent_home(asker, fact):
+            self._keep(asker, fact, until=0.0)
+
+    def _forget(self, asker: int) -> None:
+        """The site no longer awaits its robots.txt from another one, which may have been due for nothing else."""
+        over = self._writer.rows(_OF_ASKER, asker=asker)
+        self._writer.many(_DELETE, [{"asker": asker}] if over else [])
+        self._sites.settle([asked for asked, _, _ in over])
 
     def _keep(self, site: int, fact: RobotsFact, until: float) -> None:
         """Sets what is known of a site's robots.txt. The site no longer awaits it from another site."""
-        over = self._writer.rows(_OF_ASKER, asker=site)
-        self._writer.many(_DELETE, [{"asker": site}] if over else [])
         row: dict[str, Any] = {
             "id": site,
             "robots_status": fact.status.value,
@@ -164,4 +218,4 @@ class RobotsRows:
         else:
             copy = {"robots_text": fact.text, "robots_failing_since": fact.failing_since, "robots_delay": fact.delay}
             self._writer.many(_SET_ROBOTS, [{**row, **copy}])
-        self._sites.settle([asked for asked, _, _ in over])
+        self._forget(site)

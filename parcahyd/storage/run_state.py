@@ -16,6 +16,8 @@ MOST_REMEMBERED = 200_000
 """Links that are remembered because they come a second time. One that was dropped is looked up again, and no more."""
 
 _VISITS_OF_A_RUN = 2**32
+_RUNS = 2**30
+"""So many runs have visits with numbers of 62 bits. Where `run` counts from a large number on, that is a multiple of this."""
 
 
 class RunState:
@@ -78,7 +80,7 @@ class RunState:
     def new_visit(self) -> int:
         """A number that no visit of this database ever had. It is not used again, even if its lease failed."""
         self._given += 1
-        return self.run * _VISITS_OF_A_RUN + self._given
+        return self.run % _RUNS * _VISITS_OF_A_RUN + self._given
 
     def is_already_stored(self, visit: int, depth: int, urls: tuple[str, ...]) -> bool:
         """Whether these links to other sites are stored already."""

@@ -86,9 +86,9 @@ class RunRows:
         self._sites = site_rows
 
     def begin(
-        self, configuration: Configuration, now: float, *, forever: bool, is_import: bool = False
+        self, configuration: Configuration, now: float, *, forever: bool, is_import: bool = False, goes_on: bool | None = None
     ) -> tuple[int, int, frozenset[str]]:
-        """Inserts a start of a run.
+        """Inserts a start of a run. `goes_on` says whether it goes on with the last one; None: its outcome does.
 
         Returns its number, that of the run that it goes on with or its own, and the settings, as `Work.KEY`, that differ from
         the last run's. A run that refreshes for ever has visited URLs at any time, so no other goes on with it. Neither does
@@ -103,7 +103,9 @@ class RunRows:
         # A setting that the last run did not have is not a change.
         changed = frozenset(key for key, value in settings.items() if before.get(key, value) != value)
         number = self._writer.new_id(runs)
-        if forever or crawl_run is None or outcome not in _GOES_ON or SETTINGS & changed:
+        if goes_on is None:
+            goes_on = outcome in _GOES_ON
+        if forever or crawl_run is None or not goes_on or SETTINGS & changed:
             crawl_run = number
         record = msgspec.json.encode({**settings, GIVEN: given(configuration)}).decode()
         started = {"id": number, "started_at": now, "settings": record, "version": __version__}
@@ -122,7 +124,7 @@ class RunRows:
             readmitted.remove(Reason.NOFOLLOW.word)  # Another directive changed. No visit could judge these links again.
         revisit = bool(SETTINGS & changed)
         if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
-            self._rescope(now)
+            self._sites.judge_again(now)
         if readmitted:
             # As far as distance and scope allow.
             reasons = self._writer.lists.bind(readmitted)
@@ -135,12 +137,6 @@ class RunRows:
             self._reschedule()
         if readmitted or revisit:
             self._sites.settle_all()
-
-    def _rescope(self, now: float) -> None:
-        scope = self._sites.scope
-        moved = [(number, inside) for number, origin, inside in self._sites.all_sites() if scope.admits(*origin) is not inside]
-        self._sites.readmit([number for number, inside in moved if not inside], now)
-        self._sites.expel([number for number, inside in moved if inside])
 
     def count_pages(self, now: float) -> None:
         """Counts stored pages by rate of change for the budget of revisits; reads the whole table."""

@@ -35,6 +35,7 @@ from parcahyd.refresh.schedule import NEVER
 from parcahyd.rules.urls.cross_links import OPEN_SCHEMES, cross_refusal
 from parcahyd.rules.urls.scope import Scope
 from parcahyd.storage.expressions import MOST, ONE, ZERO, inserting, later, numbers, same, time_bound, updating, word, words
+from parcahyd.storage.other_partitions import Origin, OtherPartitions
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, errands, pauses, seeds, sites, state_after, urls
 from parcahyd.storage.writer import Writer
@@ -47,9 +48,6 @@ __all__ = [
     "never",
     "site_due",
 ]
-
-Origin = tuple[str, str, int]
-"""Scheme, host, port."""
 
 _CACHED = 65536
 _PAGE = 1000
@@ -126,6 +124,7 @@ class SiteRows:
         self._cache: dict[Origin, tuple[int, bool]] = {}
         self._scope: Scope | None = None
         self._has_new_work = False
+        self.others: OtherPartitions | None = None
         writer.on_failure(self.forget)
 
     def forget(self) -> None:
@@ -192,6 +191,11 @@ class SiteRows:
                 found[asker, origin] = reason
         return found
 
+    def origin_of(self, site: int) -> Origin:
+        """Scheme, host and port of a site."""
+        ((_, scheme, host, port, _),) = self._writer.rows(_BY_IDS, ids=self._writer.lists.bind([site]))
+        return scheme, host, port
+
     # --- the scope ------------------------------------------------------------------------------------------------------
 
     @property
@@ -200,7 +204,8 @@ class SiteRows:
         if self._scope is None:
             work = self._state.work
             self._scope = Scope(work.Scope, work.Domains, work.Include, work.Exclude)
-            for scheme, host, port in self._writer.rows(_OF_SEEDS):
+            origins = self._writer.rows(_OF_SEEDS) if self.others is None else self.others.scope_origins()
+            for scheme, host, port in origins:
                 self._scope.add_seed(scheme, host, port)
         return self._scope
 
@@ -213,17 +218,34 @@ class SiteRows:
 
     def widen(self, origins: Iterable[Origin], now: float) -> None:
         """Adds the sites of seeds to the scope, and every site that the scope then admits."""
-        scope = self.scope
-        new = [origin for origin in dict.fromkeys(origins) if not scope.admits(*origin)]
-        for origin in new:
-            scope.add_seed(*origin)
+        new = [origin for origin in dict.fromkeys(origins) if not self.scope.admits(*origin)]
         if not new:
             return
+        if self.others is not None:
+            self.others.widen(new)
+        self.admit(new, now)
+
+    def admit(self, origins: Collection[Origin], now: float) -> None:
+        """Adds sites to the scope of this database, with every site that it then admits."""
+        scope = self.scope
+        for origin in origins:
+            scope.add_seed(*origin)
         if self._state.work.Scope == "site":
-            outside: Iterable[tuple[int, Origin]] = [(number, origin) for origin, (number, _) in self._read(new).items()]
+            read = self._read(list(origins))
+            outside: Iterable[tuple[int, Origin]] = [
+                (number, origin) for origin, (number, inside) in read.items() if not inside
+            ]
         else:
             outside = ((number, origin) for number, origin, inside in self.all_sites() if not inside)
         self.readmit([number for number, origin in outside if scope.admits(*origin)], now)
+        self._cache.clear()
+
+    def judge_again(self, now: float) -> None:
+        """Brings every site into the scope, or takes it out, as the scope is now; reads all sites."""
+        scope = self.scope
+        moved = [(number, inside) for number, origin, inside in self.all_sites() if scope.admits(*origin) is not inside]
+        self.readmit([number for number, inside in moved if not inside], now)
+        self.expel([number for number, inside in moved if inside])
         self._cache.clear()
 
     def all_sites(self) -> Iterator[tuple[int, Origin, bool]]:
@@ -262,11 +284,16 @@ class SiteRows:
 
     def count_brought(self, brought: Sequence[tuple[int, int]]) -> None:
         """Counts new URLs that a page of another site brought: the site of the page (0: no other), and that of the URL."""
-        askers = Counter(asker for asker, _ in brought if asker)
-        if askers:
-            named = Counter(site for asker, site in brought if asker)
-            self._writer.many(_FOR_OTHERS, [{"id": site, "more": more} for site, more in askers.items()])
+        named = Counter(site for asker, site in brought if asker)
+        if named:
             self._writer.many(_FROM_OTHERS, [{"id": site, "more": more} for site, more in named.items()])
+            self.count_posted(asker for asker, _ in brought)
+
+    def count_posted(self, askers: Iterable[int]) -> None:
+        """Counts URLs of other sites by the site whose page named them. A site of another partition has no row here: it
+        counts them itself."""
+        counted = Counter(asker for asker in askers if asker)
+        self._writer.many(_FOR_OTHERS, [{"id": site, "more": more} for site, more in counted.items()])
 
     def settle(self, ids: Iterable[int]) -> None:
         """Sets due_at and again_at of sites from their URLs, by steps into the indexes."""

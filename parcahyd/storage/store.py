@@ -7,7 +7,7 @@ be tried again. A RecordRefusal is a StoreFailure for which a record is to blame
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from parcahyd.core.records import (
     LinksRecord,
     Pause,
     PauseRecord,
+    RobotsFact,
     RobotsRedirectRecord,
     SiteAddresses,
     SiteLease,
@@ -34,11 +35,12 @@ from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
 from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.rules.urls.parameters import Canon
-from parcahyd.storage.connection import Database, open_database
+from parcahyd.storage.connection import open_database
 from parcahyd.storage.frontier import Leases
 from parcahyd.storage.imports import ImportedExchange, ImportRows, ImportWritten
 from parcahyd.storage.last_settings import last_settings
 from parcahyd.storage.migrations import migrate
+from parcahyd.storage.other_partitions import FoundUrl, OtherPartitions
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.packing import PackedPage
 from parcahyd.storage.pages import PageRows
@@ -49,7 +51,7 @@ from parcahyd.storage.sites import Origin, SiteRows
 from parcahyd.storage.urls import BadUrlRows, SeedRows, UrlRows
 from parcahyd.storage.writer import Writer
 
-__all__ = ["RunStart", "Store"]
+__all__ = ["RunStart", "Store", "TakenMail"]
 
 
 class RunStart(msgspec.Struct, frozen=True):
@@ -62,18 +64,35 @@ class RunStart(msgspec.Struct, frozen=True):
     """The database knows no URL yet: it needs a seed."""
 
 
+class TakenMail(msgspec.Struct):
+    """What came from other partitions in one batch of letters."""
+
+    urls: list[FoundUrl] = []
+    seeds: list[str] = []
+    """Canonical URLs of the user, who gave them to the crawl as a whole."""
+    robots_questions: list[tuple[int, str, int]] = []
+    """A site of another partition, the robots.txt here that it awaits, and how many redirects led there."""
+    robots_answers: list[tuple[int, RobotsFact]] = []
+    """A site that awaits its robots.txt, and that file as another partition fetched it."""
+
+
 _SEEDS_SHOWN = 10
 
 
 class Store:
     """Leases sites, and writes the records of their visits. `begin_run` comes first."""
 
-    def __init__(self, database: Database, key_of: Callable[[str], int] = usual_key_of) -> None:
-        self._writer = Writer(database)
+    def __init__(
+        self, writer: Writer, key_of: Callable[[str], int] = usual_key_of, others: OtherPartitions | None = None
+    ) -> None:
+        """`others` is the rest of the crawl, where this is the store of one partition."""
+        self._writer = writer
         self._state = RunState()
         self._doubtful = False
+        self._others = others
         self._sites = SiteRows(self._writer, self._state)
         self._urls = UrlRows(self._writer, self._state, self._sites, key_of)
+        self._sites.others = self._urls.others = others
         self._seeds = SeedRows(self._writer, self._sites, self._urls)
         self._overfull = OverfullPages(self._writer, self._state)
         self._pages = PageRows(self._writer, self._state, self._sites, self._urls, self._seeds, self._overfull)
@@ -86,7 +105,7 @@ class Store:
     @classmethod
     def open(cls, url: str, *, create: bool = True, key_of: Callable[[str], int] = usual_key_of) -> Self:
         """Opens the database of that URL; one that cannot be opened is a DatabaseUnusable with a remedy."""
-        return cls(open_database(url, create=create), key_of)
+        return cls(Writer(open_database(url, create=create)), key_of)
 
     def close(self) -> None:
         self._writer.close()
@@ -121,23 +140,33 @@ class Store:
             return last_settings(connection)
 
     def begin_run(
-        self, configuration: Configuration, now: float, *, forever: bool = False, is_import: bool = False
+        self,
+        configuration: Configuration,
+        now: float,
+        *,
+        forever: bool = False,
+        is_import: bool = False,
+        goes_on: bool | None = None,
     ) -> RunStart:
         """Starts a run: migrates the tables, frees sites of visits that never ended, applies changed settings.
 
         The caller holds the lock of the crawl, so every visit that is still open belongs to a process that is gone. A run that
         was killed or interrupted goes on, unless one of the two refreshes for ever: what it has visited is not visited again.
-        An import is recorded as a run that visits nothing.
+        An import is recorded as a run that visits nothing. On a cluster the hub knows which run this is, and says with
+        `goes_on` whether the partition has begun it before.
         """
         migrate(self._writer)
         self._writer.forget()
         with self._writer.transaction():
-            number, crawl_run, changed = self._runs.begin(configuration, now, forever=forever, is_import=is_import)
+            number, crawl_run, changed = self._runs.begin(
+                configuration, now, forever=forever, is_import=is_import, goes_on=goes_on
+            )
             self._state.start(number, crawl_run, configuration.work, now)
             self._leases.recover(self._leases.visited(), now, {})
             self._runs.count_pages(now)
             self._runs.apply(changed, now)
-            self._sites.settle(self._overfull.read_all_again(now))
+            if changed or not goes_on:
+                self._sites.settle(self._overfull.read_all_again(now))
             return RunStart(number, self._leases.pauses_in_force(now), self._urls.is_empty())
 
     def end_run(self, outcome: str, counts: dict[str, int], now: float) -> None:
@@ -177,6 +206,8 @@ class Store:
             if doubtful:
                 self._leases.clear_strays()
             pairs, following = self._leases.lease(count, now, again_before, visit_pages, meta_keys)
+            if pairs and self._others is not None:
+                self._others.begin_work()
         self._doubtful = False
         self._leases.committed()
         self._state.visits.update((pair.visit, pair.site) for pair in pairs)
@@ -296,6 +327,8 @@ class Store:
             self._pages.confirm(unchanged, written)
             self._robots.learn((record for record in current if isinstance(record, SiteRecord)), now)
             self._robots.answered((record for record in current if isinstance(record, RobotsRedirectRecord)), now)
+            if self._others is not None:
+                self._others.count_pages(written.pages)
         self._pages.committed()
         written.has_new_work = self._sites.take_new_work()
         self._state.fruitful.update([record.visit for record in unchanged])
@@ -314,6 +347,38 @@ class Store:
             self._bad.write(current)
         self._state.blanked.update(record.visit for record in current if record.blank_address)
         return Written(late=len(batch) - len(current))
+
+    # --- what other partitions bring: used inside transactions ----------------------------------------------------------
+
+    def next_due(self, now: float, again_before: float | None) -> float | None:
+        """When the next site falls due that no visit has: see `lease`."""
+        return self._leases.next_due(now, again_before)
+
+    @property
+    def open_visits(self) -> int:
+        return len(self._state.visits)
+
+    def take_in(self, mail: TakenMail, now: float) -> bool:
+        """Stores what other partitions posted, and posts on what lives elsewhere by now. Returns whether a site became due."""
+        self._sites.take_new_work()
+        seen_urls = self._urls.seen_of(mail.urls)
+        lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
+        self._urls.insert_seen(lookup, seen_urls, now)
+        self._urls.mark_targets(lookup, seen_urls)
+        seeds = mail.seeds if self._others is None else self._others.post_seeds(mail.seeds)
+        if seeds:
+            self._seeds.add(seeds, now)
+        for asker, url, hops in mail.robots_questions:
+            self._robots.take_question(asker, url, hops, now)
+        for asker, fact in mail.robots_answers:
+            self._robots.take_answer(asker, fact)
+        return self._sites.take_new_work()
+
+    def admit(self, origins: Collection[Origin], now: float) -> bool:
+        """The scope of the whole crawl has grown by these sites; returns whether a site became due."""
+        self._sites.take_new_work()
+        self._sites.admit(origins, now)
+        return self._sites.take_new_work()
 
     # --- what archives bring --------------------------------------------------------------------------------------------
 

@@ -23,20 +23,17 @@ from parcahyd.rules.urls.cross_links import OPEN_SCHEMES
 from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ZERO, bound, inserting, numbers, pairs, plain, same, time_bound, updating, words
+from parcahyd.storage.other_partitions import FoundUrl, OtherPartitions
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
-__all__ = ["BadUrlRows", "FoundUrl", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
+__all__ = ["BadUrlRows", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
 
 SeenUrl = tuple[int, int, str, int, int, str, bool, int, int | None]
 """A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
 is not), whether it counts as a seed, the site whose page brought it (0: its own, or the user), and the key of that page."""
-
-FoundUrl = tuple[str, int, int, bool, str, int, int | None]
-"""An absolute URL that was seen: depth, hops, whether a seed led there, the word of the reason why it is refused (or empty),
-the site whose page brought it, and the key of that page."""
 
 
 def _asks_nofollow(seen: SeenUrl) -> bool:
@@ -135,6 +132,7 @@ class UrlRows:
         self.key_of = key_of
         self.order: Order = ByDepth()
         """Gives the priority of known URLs."""
+        self.others: OtherPartitions | None = None
 
     def is_empty(self) -> bool:
         """Whether the database has no URL."""
@@ -152,7 +150,12 @@ class UrlRows:
         return self.look_up([(site, key)]).rows.get((site, key))
 
     def seen_of(self, found_urls: Sequence[FoundUrl]) -> list[SeenUrl]:
-        """Absolute URLs with their places before any conflict. URLs outside the scope are refused; seeds in scope never are."""
+        """Absolute URLs with their places before any conflict. URLs outside the scope are refused; seeds in scope never are.
+
+        Those that live in another partition are posted there, and judged there.
+        """
+        if self.others is not None:
+            found_urls = self._without_foreign(found_urls, self.others)
         key_of, refusal = self.key_of, self._sites.refusal
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
@@ -170,6 +173,23 @@ class UrlRows:
             why = "" if is_seed else (refusal(url, inside) or word if word == _NOFOLLOW else word or refusal(url, inside))
             seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker, via))
         return seen_urls
+
+    def _without_foreign(self, found_urls: Sequence[FoundUrl], others: OtherPartitions) -> Sequence[FoundUrl]:
+        """Posts what lives elsewhere. Whether a link may lead there by its scheme is judged here, where the asking site is.
+
+        What may not be followed stays, and is refused here: nobody else is told of it.
+        """
+        links = [(url[5], split(url[0])[:3]) for url in found_urls if url[0].partition(":")[0] not in OPEN_SCHEMES]
+        crossing = self._sites.crossing(links)
+        staying: list[FoundUrl] = []
+        if crossing:
+            going: list[FoundUrl] = []
+            for url in found_urls:
+                (staying if (url[5], split(url[0])[:3]) in crossing else going).append(url)
+            found_urls = going
+        ours, askers = others.post_urls(found_urls)
+        self._sites.count_posted(askers)
+        return ours + staying
 
     def insert_seen(self, lookup: UrlLookup, seen_urls: Sequence[SeenUrl], now: float) -> int:
         """Inserts URLs that were never seen before, as known or refused; returns how many.
@@ -257,6 +277,16 @@ class UrlRows:
             return depth < row.depth
         return row.state == State.REFUSED and row.reason in _RECONSIDERED and self._too_far(depth, hops) is None
 
+    def mark_targets(self, lookup: UrlLookup, seen_urls: Iterable[SeenUrl]) -> None:
+        """Marks known URLs as seeds that a seed redirects to."""
+        marked = []
+        for site, key, path, _, _, _, seed, *_ in seen_urls:
+            if seed:
+                where, row = lookup.place(site, key, path)
+                if row is not None:
+                    marked.append((site, where, path))
+        self.mark_seeds(marked)
+
     def mark_seeds(self, places: Iterable[tuple[int, int, str]]) -> None:
         """Marks URLs as seeds."""
         rows = [{"site_id": site, "key": key, "path": path} for site, key, path in places]
@@ -340,10 +370,12 @@ class SeedRows:
         """Adds the targets of seeds' redirects as seeds, from (site, path) to a canonical URL. Their sites join the scope."""
         crossing = self._sites.crossing([(site, split(target)[:3]) for site, _, target in redirects])
         redirects = [redirect for redirect in redirects if (redirect[0], split(redirect[2])[:3]) not in crossing]
+        self._sites.widen([split(target)[:3] for _, _, target in redirects], now)
+        if (others := self._urls.others) is not None:
+            redirects = [redirect for redirect in redirects if others.is_ours(split(redirect[2])[1])]
         if not redirects:
             return
         given = {target: split(target) for _, _, target in redirects}
-        self._sites.widen((parts[:3] for parts in given.values()), now)
         found = self._sites.find(parts[:3] for parts in given.values())
         found_origins = self._writer.rows(_ORIGINS, ids=self._writer.lists.bind({site for site, _, _ in redirects}))
         begins = {number: origin(scheme, host, port) for number, scheme, host, port in found_origins}

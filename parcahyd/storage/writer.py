@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Dialect, Executable, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
 from parcahyd.storage.claimed_file import ClaimedFile
+from parcahyd.storage.cluster_schemas import refuse_cluster
 from parcahyd.storage.connection import Database, take_lock, take_lock_again
 from parcahyd.storage.database_errors import failure_of
 from parcahyd.storage.expressions import value_lists
@@ -44,8 +45,10 @@ class Writer:
     for the types of every value of every row again. That costs 5 µs a row, which is more than SQLite needs to write it.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, first_id: int = 0) -> None:
+        """Rows that it numbers itself have numbers above `first_id`."""
         self._database = database
+        self._first_id = first_id
         self.kind = database.kind
         self.lists = value_lists(database.kind)
         # SQLAlchemy raises the first, where it opens and ends transactions. The drivers raise the last two for values that no
@@ -153,7 +156,7 @@ class Writer:
         """The next free id of a table; there is no other writer."""
         found = self._next_ids.get(table.name)
         if found is None:
-            found = (self.value(_LAST_IDS[table.name]) or 0) + 1
+            found = max(self.value(_LAST_IDS[table.name]) or 0, self._first_id) + 1
         self._next_ids[table.name] = found + 1
         return found
 
@@ -173,8 +176,13 @@ class Writer:
     # --- the end --------------------------------------------------------------------------------------------------------
 
     def lock(self, wait: float) -> None:
-        """Makes this the only writer of the database: see `take_lock` and `ClaimedFile`."""
+        """Makes this the only writer of the database: see `take_lock` and `ClaimedFile`.
+
+        It comes before anything is changed. The database of a cluster has writers of its own, so it is a UserError.
+        """
         if self.kind == "postgresql":
+            with self.transaction() as connection:
+                refuse_cluster(connection)
             take_lock(self._connected(), wait)
             self._is_locked = True
         else:

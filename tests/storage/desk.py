@@ -19,9 +19,11 @@ from parcahyd.rules.urls.orders import ByDepth
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.packing import PackedPage, compressor, pack
 from parcahyd.storage.reports import Reports
+from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.schema import metadata, runs, schema_version, urls
 from parcahyd.storage.store import RunStart, Store
+from parcahyd.storage.writer import Writer
 
 START = 1_000_000.0
 REVISIT = 1000.0
@@ -30,13 +32,17 @@ REVISIT = 1000.0
 class Desk:
     """A database, its store, and a clock that stands still unless a test moves it."""
 
+    schema = ""
+    """Where the tables are, if not where the database has them by itself."""
+
     def __init__(self, url: str, key_of: Callable[[str], int] = key_of) -> None:
         self.url = url
         self.key_of = key_of
         self.now = START
         self.run_started = START
         self._is_running = False
-        self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+        path = {"options": f"-csearch_path={self.schema}"} if self.schema else {}
+        self.look = create_engine(url.replace("postgresql://", "postgresql+psycopg://"), connect_args=path)
         """Another way in, to see what is committed."""
         self._reports: Reports | None = None
         self.statements = 0
@@ -47,10 +53,9 @@ class Desk:
         self._open()
 
     def _open(self) -> None:
-        database = open_database(self.url, create=True)
-        event.listen(database.engine, "before_cursor_execute", self._count_statement)
-        self.store = Store(database, self.key_of)
-        writer = self.store._writer
+        writer = self._new_writer()
+        event.listen(writer._database.engine, "before_cursor_execute", self._count_statement)
+        self.store = Store(writer, self.key_of)
         execute = writer._execute
 
         def counted(text: str, parameters: Any) -> Any:
@@ -58,6 +63,9 @@ class Desk:
             return execute(text, parameters)
 
         writer._execute = counted  # type: ignore[method-assign]  # its statements run on the driver's cursor: no event for them
+
+    def _new_writer(self) -> Writer:
+        return Writer(open_database(self.url, create=True))
 
     def _count_statement(self, *_: object) -> None:
         self.statements += 1
@@ -213,7 +221,7 @@ class Desk:
     @property
     def reports(self) -> Reports:
         if self._reports is None:
-            self._reports = Reports.open(self.url)
+            self._reports = Reports(Reader(self.url, self.schema))
         return self._reports
 
     def states(self) -> dict[str, str]:
