@@ -28,7 +28,8 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
     Its canonical form and what was changed for it, its state with the reason and what can be done about it, whether scope,
     trap guards and robots.txt admit it and by which rule, which tables its site offers, the address of its host, who
     shares it and which delay holds there, what was fetched so far, how often it changes, and when it is asked for next. URLs
-    that the crawl has never seen are explained too. Nothing is fetched.
+    that the crawl has never seen are explained too. Nothing is fetched. On a cluster it also says whose the URL is and why,
+    which machine runs that partition, who sends requests to its host and addresses now, and who waits for that.
 
     \b
     Examples:
@@ -48,7 +49,13 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
         if details is None and len(text) > configuration.work.MaxUrlLength and (short := shortened(text)) is not None:
             details = reports.url_details(short)
         neighbour = details or _same_site(reports, text)
-    for line in url_report_lines(url, text, details, neighbour, configuration, time.time()):
+        adding = "parcahyd cluster seed" if reports.reader.partitions else "parcahyd run"
+        lines = list(url_report_lines(url, text, details, neighbour, configuration, time.time(), adding))
+        if reports.reader.partitions:
+            from parcahyd.cli.cluster_database import ownership_lines  # With it come the plugins.
+
+            lines += ownership_lines(reports, text, neighbour, configuration)
+    for line in lines:
         click.echo(line)
 
 

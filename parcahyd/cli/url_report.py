@@ -27,6 +27,7 @@ from parcahyd.storage.reports.records import DocumentReport, UrlDetails
 
 __all__ = [
     "REMEDIES",
+    "labelled",
     "remedy",
     "table_lines",
     "url_report_lines",
@@ -43,46 +44,56 @@ _NOT_READ = {
 
 
 def url_report_lines(
-    given: str, url: str, details: UrlDetails | None, site: UrlDetails | None, configuration: Configuration, now: float
+    given: str,
+    url: str,
+    details: UrlDetails | None,
+    site: UrlDetails | None,
+    configuration: Configuration,
+    now: float,
+    adding: str = "parcahyd run",
 ) -> Iterator[str]:
-    """Every line, labelled; `site` holds the details of any URL of the same site, which say what is known about the site."""
-    yield _line("url", url)
+    """Every line, labelled; `site` holds the details of any URL of the same site, which say what is known about the site.
+
+    `adding` is the command that adds a URL to the crawl.
+    """
+    yield labelled("url", url)
     if given != url:
-        yield _line("given as", given)
-        yield _line("", "; ".join(spelling_changes(given, url, Canon.of(configuration.work))))
+        yield labelled("given as", given)
+        yield labelled("", "; ".join(spelling_changes(given, url, Canon.of(configuration.work))))
     if details is None:
-        yield _line("state", "not in this crawl")
+        yield labelled("state", "not in this crawl")
     else:
         yield from _state(details)
-    yield _line("scope", _scope(url, site, configuration))
-    yield _line("guards", _guards(url, details, site, configuration, now))
-    yield _line("robots", _robots(url, site.robots if site else None, configuration, now))
+    yield labelled("scope", _scope(url, site, configuration))
+    yield labelled("guards", _guards(url, details, site, configuration, now))
+    yield labelled("robots", _robots(url, site.robots if site else None, configuration, now))
     yield from _tables(url, site, configuration, now)
     yield from _address(url, site, configuration, now)
     if details is None:
-        yield _line("to add it", f"parcahyd run {quote(url)}")
+        yield labelled("to add it", f"{adding} {quote(url)}")
         return
     yield from _origin(details)
     yield from _history(details)
     for left_out in filter(None, (details.left_out, details.site_left_out)):
-        yield _line("left out", left_out_sentence(left_out))
-    yield _line("next", _next(details, now))
+        yield labelled("left out", left_out_sentence(left_out))
+    yield labelled("next", _next(details, now))
 
 
-def _line(label: str, text: str) -> str:
+def labelled(label: str, text: str) -> str:
+    """A line of the report; a blank label goes on with the one before."""
     return f"{label:10} {plain(text)}"
 
 
 def _state(details: UrlDetails) -> Iterator[str]:
-    yield _line("state", details.state if details.reason is None else f"{details.state}: {details.reason}")
+    yield labelled("state", details.state if details.reason is None else f"{details.state}: {details.reason}")
     if details.sentence:
-        yield _line("", details.sentence)
+        yield labelled("", details.sentence)
     if details.detail:
-        yield _line("", details.detail)
+        yield labelled("", details.detail)
     if details.redirect is not None:
-        yield _line("leads to", details.redirect)
+        yield labelled("leads to", details.redirect)
     if details.reason is not None and (advice := remedy(Reason.of(details.reason), split(details.url)[1])):
-        yield _line("remedy", advice)
+        yield labelled("remedy", advice)
 
 
 def _scope(url: str, site: UrlDetails | None, configuration: Configuration) -> str:
@@ -131,41 +142,41 @@ def _tables(url: str, site: UrlDetails | None, configuration: Configuration, now
         return
     sentences = table_lines(url, site.robots.text, site.augmentation, configuration.work.Eager, now)
     for number, sentence in enumerate(sentences):
-        yield _line("" if number else "tables", sentence)
+        yield labelled("" if number else "tables", sentence)
 
 
 def _address(url: str, site: UrlDetails | None, configuration: Configuration, now: float) -> Iterator[str]:
     literal = literal_address(split(url)[1])
     addresses = (literal,) if literal is not None else site.addresses if site is not None else ()
     if addresses == (LOCAL_ADDRESS,) or split(url)[0] in ALWAYS_LOCAL:
-        yield _line("address", "none: it is a document of this machine, and requests have no delay")
+        yield labelled("address", "none: it is a document of this machine, and requests have no delay")
         return
     if not addresses:
-        yield _line("address", "not known; the host is resolved when it is visited next")
+        yield labelled("address", "not known; the host is resolved when it is visited next")
         return
     for address in addresses:
-        yield _line("address", f"{address}: {_verdict(address, configuration)}")
+        yield labelled("address", f"{address}: {_verdict(address, configuration)}")
     if site is not None and literal is None:
         held = f"hold until {utc_time(site.addresses_expire)}" if site.addresses_expire > now else "to be resolved again"
-        yield _line("", held)
+        yield labelled("", held)
     work = configuration.work
     host, port = split(url)[1:3]
     settings = HostRules(work, os.environ).of(host, port)
     delay = settings.delay
     asked = min(site.robots.delay, work.MaxCrawlDelay) if site is not None and site.robots is not None else 0.0
     why = " (Crawl-delay of its robots.txt)" if asked > delay else ""
-    yield _line("delay", f"{max(delay, asked):g} s between two requests to {host}{why}, more while it answers slowly")
+    yield labelled("delay", f"{max(delay, asked):g} s between two requests to {host}{why}, more while it answers slowly")
     if settings.max_rate:
-        yield _line("rate", f"{size(settings.max_rate)} per second from {host}, as a mean over several answers")
-    yield _line(
+        yield labelled("rate", f"{size(settings.max_rate)} per second from {host}, as a mean over several answers")
+    yield labelled(
         "group",
         f"hosts on one address share AddressDelay {work.address_delay:g} s and AddressConnections {work.address_connections}",
     )
     if site is not None and site.neighbours:
-        yield _line("", f"known there: {', '.join(site.neighbours)}")
+        yield labelled("", f"known there: {', '.join(site.neighbours)}")
     for pause in site.pauses if site is not None else ():
         if pause.until > now:
-            yield _line("pause", f"{pause.site} is left alone until {utc_time(pause.until)}: {pause.sentence}")
+            yield labelled("pause", f"{pause.site} is left alone until {utc_time(pause.until)}: {pause.sentence}")
 
 
 def _verdict(address: str, configuration: Configuration) -> str:
@@ -181,55 +192,55 @@ def _origin(details: UrlDetails) -> Iterator[str]:
     if details.seed:
         how = "a seed" if details.via is None else f"where the seed {details.via} redirected to"
     hops = f", {plural(details.hops, 'redirect')} led to it" if details.hops else ""
-    yield _line("found", f"{utc_time(details.first_seen)}, {how}{hops}")
+    yield labelled("found", f"{utc_time(details.first_seen)}, {how}{hops}")
     if details.seen_on is not None:
-        yield _line("", f"first seen on {details.seen_on}")
+        yield labelled("", f"first seen on {details.seen_on}")
     if details.site_reason is not None:
         failures = f", {plural(details.site_failures, 'visit')} in a row failed" if details.site_failures else ""
-        yield _line("site", f"spared until {utc_time(details.not_before)}: {details.site_reason}{failures}")
+        yield labelled("site", f"spared until {utc_time(details.not_before)}: {details.site_reason}{failures}")
 
 
 def _history(details: UrlDetails) -> Iterator[str]:
     if details.checked_at is None:
-        yield _line("checked", "never")
+        yield labelled("checked", "never")
         return
     status = f", status {details.status}" if details.status else ""
     tries = f", {plural(details.tries, 'failure')} in a row" if details.tries else ""
     changes = f"; {details.changes:,} of {plural(details.checks, 'check')} found a change" if details.checks else ""
-    yield _line("checked", f"{utc_time(details.checked_at)}{status}{tries}{changes}")
+    yield labelled("checked", f"{utc_time(details.checked_at)}{status}{tries}{changes}")
     if details.changes_every is not None:
-        yield _line("changes", f"about every {span(details.changes_every)}, as far as was seen")
+        yield labelled("changes", f"about every {span(details.changes_every)}, as far as was seen")
     if details.lastmod is not None and details.lastmod_read is not None:
-        yield _line("sitemap", f"says that it changed {utc_time(details.lastmod)}; read {utc_time(details.lastmod_read)}")
-        yield _line("", _believed(LastmodTrust.decode(details.lastmod_trust)))
+        yield labelled("sitemap", f"says that it changed {utc_time(details.lastmod)}; read {utc_time(details.lastmod_read)}")
+        yield labelled("", _believed(LastmodTrust.decode(details.lastmod_trust)))
     if details.document is not None:
         yield from _document(details, details.document)
     for twin in details.twins:
-        yield _line("same as", twin)
+        yield labelled("same as", twin)
     for near in details.similar:
-        yield _line("nearly as", near)
+        yield labelled("nearly as", near)
     if details.document is not None and details.document.similarity is None and is_html(details.document.media_type):
-        yield _line("nearly as", "not known: Similarity was off when it was stored")
+        yield labelled("nearly as", "not known: Similarity was off when it was stored")
     for fetch in details.fetches:
-        yield _line("fetched", version_line(fetch))
+        yield labelled("fetched", version_line(fetch))
 
 
 def _document(details: UrlDetails, document: DocumentReport) -> Iterator[str]:
     """The newest version, and in how many parts it is known."""
     kind = "; charset=".join(word for word in (document.media_type, document.charset) if word)
     newest = next(fetch for fetch in details.fetches if fetch.length is not None)
-    yield _line("document", f"{plural(newest.length or 0, 'byte')}, {kind or 'of unknown type'}")
-    yield _line("", f"SHA-256 {newest.sha256}, DF {document.df % 2**64:016x}")
+    yield labelled("document", f"{plural(newest.length or 0, 'byte')}, {kind or 'of unknown type'}")
+    yield labelled("", f"SHA-256 {newest.sha256}, DF {document.df % 2**64:016x}")
     if newest.regions:
-        yield _line("regions", f"{plural(newest.regions, 'volatile region')}, marked by its author")
+        yield labelled("regions", f"{plural(newest.regions, 'volatile region')}, marked by its author")
     if details.table is not None:
         merges = plural(details.table.merges, "time")
-        yield _line("table", f"refreshed by its table of variable information, {merges} in a row")
+        yield labelled("table", f"refreshed by its table of variable information, {merges} in a row")
     if details.volatile_places:
         places = "1 place changes" if details.volatile_places == 1 else f"{details.volatile_places:,} places change"
-        yield _line("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
+        yield labelled("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
     if document.title or document.language:
-        yield _line("title", document.title + (f" [{document.language}]" if document.language else ""))
+        yield labelled("title", document.title + (f" [{document.language}]" if document.language else ""))
 
 
 def _believed(trust: LastmodTrust) -> str:

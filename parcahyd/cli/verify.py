@@ -34,7 +34,7 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
     and every reference must lead somewhere. One line is written for each finding, and the exit code is then 1.
 
     It only reads, and may be asked while a crawl runs. When none runs it checks more, and a run that is started meanwhile
-    has to wait.
+    has to wait. The partitions of a cluster are checked one after the other, then with each other and with the hub.
 
     \b
     Examples:
@@ -42,8 +42,12 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
       parcahyd verify --json | head
     """
     configuration = read_configuration(folder, overrides, database)
-    with open_reports(configuration) as reports, _without_a_run(configuration) as no_run:
+    with open_reports(configuration) as reports, _without_a_run(configuration, reports) as no_run:
         findings = _findings(reports, no_run)
+        if reports.reader.partitions:
+            from parcahyd.cli.cluster_database import findings_of_cluster  # With it come the plugins.
+
+            findings = findings_of_cluster(reports, findings, configuration)
         first = next(findings, None)
         if first is None:
             if not as_json:
@@ -60,8 +64,13 @@ def command(folder: Path | None, overrides: tuple[str, ...], database: str | Non
 
 
 @contextmanager
-def _without_a_run(configuration: Configuration) -> Iterator[bool]:
-    """Whether no run works on the database; then none can start inside the `with` block."""
+def _without_a_run(configuration: Configuration, reports: Reports) -> Iterator[bool]:
+    """Whether no run works on the database; then none can start inside the `with` block, but for one of a cluster."""
+    if reports.reader.partitions:
+        from parcahyd.cluster.verification import finished_run
+
+        yield finished_run(reports.reader) is not None
+        return
     try:
         lock = RunLock(database_url(configuration), wait=0)
     except (CrawlBusy, DatabaseUnusable):
@@ -84,4 +93,5 @@ def _print_finding(finding: Finding, as_json: bool) -> None:
     if as_json:
         sys.stdout.buffer.write(msgspec.json.encode(finding) + b"\n")
     else:
-        sys.stdout.write(f"{finding.kind}: {plain(finding.subject)}: {plain(finding.sentence)}\n")
+        place = "" if finding.partition is None else f"partition {finding.partition}: "
+        sys.stdout.write(f"{finding.kind}: {place}{plain(finding.subject)}: {plain(finding.sentence)}\n")

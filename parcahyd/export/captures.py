@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Table, case, exists, func, literal, null, select
+from sqlalchemy import Table, case, func, literal, null, select
 
 from parcahyd.core.exchange_marks import ExchangeMark
 from parcahyd.core.records import origin
 from parcahyd.export.selection import Selection
 from parcahyd.rules.urls.canonical_url import archive_of
+from parcahyd.storage.expressions import present
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.schema import documents, exchanges, fetches, own_bodies, sites, tvis, urls, volatile
 
@@ -81,9 +82,9 @@ _HEADERS_BEFORE = (
     .limit(1)
     .scalar_subquery()
 )
-_HAS_REGIONS = exists().where(volatile.c.fetch_id == fetches.c.id, volatile.c.id != "")
+_HAS_REGIONS = present(select(volatile.c.fetch_id).where(volatile.c.fetch_id == fetches.c.id, volatile.c.id != ""))
 # The digest of the payload with which a version goes out: of its coded bytes, if they are kept, else of the document.
-_HAS_OWN_BODY = exists().where(own_bodies.c.fetch_id == fetches.c.id)
+_HAS_OWN_BODY = present(select(own_bodies.c.fetch_id).where(own_bodies.c.fetch_id == fetches.c.id))
 _CONFIRMED = func.coalesce(
     case(
         (fetches.c.coding == "", None),
@@ -107,9 +108,10 @@ def _facts(table: Table) -> tuple[Any, ...]:
     )
 
 
-def _with_urls(statement: Any, table: Table, *, is_outer: bool = False) -> Any:
+def _with_urls(statement: Any, table: Table) -> Any:
+    """Outer joins: of an inner join by two columns PostgreSQL expects few rows, and would read whole tables for each page."""
     of_url = (urls.c.site_id == table.c.site_id) & (urls.c.key == table.c.key)
-    return statement.join(urls, of_url, isouter=is_outer).join(sites, sites.c.id == table.c.site_id)
+    return statement.join(urls, of_url, isouter=True).join(sites, sites.c.id == table.c.site_id, isouter=True)
 
 
 _CAPTURES = (
@@ -136,11 +138,9 @@ _OTHER_CAPTURES = (
             _CONFIRMED.label("confirmed"),
         ).select_from(exchanges),
         exchanges,
-        is_outer=True,
     )
     .join(fetches, fetches.c.id == exchanges.c.fetch_id, isouter=True)
     .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
-    .where((exchanges.c.file != "") | urls.c.key.is_not(None))
 )
 
 
@@ -165,6 +165,8 @@ def read_captures(
         behind = statement.add_columns(confirmed.label("confirmed_at")).where(table.c.id > max(0, after - begin))
         for page in reader.pages(table, behind, _PAGE):
             for row in page:
+                if row.path is None or row.host is None:
+                    continue  # Its URL is gone.
                 url = f"{origin(row.scheme, row.host, row.port)}{row.path}"
                 at = row.at if row.confirmed_at is None else row.confirmed_at
                 if archive_of(url) is None and selection.admits(row.site_id, at, row.state, row.media_type or "", url):

@@ -10,7 +10,7 @@ import pytest
 
 from parcahyd.config.schema import HostRule
 from parcahyd.core.messages import Committed, LeaseRequest, Leases, SignalBoard
-from parcahyd.core.records import Pause, SiteAddresses, VisitOver
+from parcahyd.core.records import MOST_LEASED, Pause, SiteAddresses, VisitOver
 from parcahyd.core.states import Reason, State
 from parcahyd.pipeline.url_dispatcher import UrlDispatcher
 from parcahyd.pipeline.url_ip_queue import UrlIpQueue
@@ -93,6 +93,14 @@ def test_a_visit_carries_no_more_than_visit_pages_and_the_rest_comes_later(desk:
             desk.write(desk.page(pairs[0], due.path))
         desk.over(pairs[0])
     assert sorted(found) == [f"/{number}" for number in range(7)]
+
+
+def test_a_lease_is_bounded_however_many_pages_a_visit_may_ask_for(desk: Desk) -> None:
+    desk.begin()
+    desk.seed(f"{A}/")
+    desk.crawl(desk.visit(), internal=tuple(f"/{number}" for number in range(MOST_LEASED + 1)))
+    (pair,) = desk.lease(pages=2 * MOST_LEASED)
+    assert (len(pair.urls), pair.is_full) == (MOST_LEASED, True)
 
 
 def test_keys_come_along_up_to_meta_keys(desk: Desk) -> None:

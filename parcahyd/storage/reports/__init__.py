@@ -57,6 +57,11 @@ class Reports:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
+    @property
+    def reader(self) -> Reader:
+        """What it reads with, for reports of other packages."""
+        return self._reader
+
     @classmethod
     def open(cls, url: str) -> Self:
         """Opens the database of that URL; where no crawl is stored yet, a DatabaseUnusable says what to do."""

@@ -407,10 +407,12 @@ class SimilarReport(_Report, frozen=True, kw_only=True):
     """Documents whose texts were read for this report: Similarity was off when they were stored."""
 
 
-class Finding(_Report, frozen=True, kw_only=True):
+class Finding(_Report, frozen=True, kw_only=True, omit_defaults=True):
     """An inconsistency in the database."""
 
     kind: str
     subject: str
     """A URL, a site, or `document 12`."""
     sentence: str
+    partition: int | None = None
+    """Where it was found, if the crawl has partitions and it is not about several of them."""

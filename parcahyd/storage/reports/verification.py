@@ -7,9 +7,11 @@ transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from sqlalchemy import Table, func, select, text
 
 from parcahyd.core.errors import DatabaseUnusable
@@ -17,6 +19,7 @@ from parcahyd.core.records import origin
 from parcahyd.core.states import REASONS_OF, Reason, State
 from parcahyd.rules.html.fingerprints import fingerprint
 from parcahyd.rules.urls.canonical_url import key_of
+from parcahyd.storage.expressions import present
 from parcahyd.storage.heads import head_of
 from parcahyd.storage.packing import UnpackingFailure, unpack
 from parcahyd.storage.reports.reader import Reader
@@ -48,7 +51,20 @@ _WORDS_OF = {state: {reason.word if reason else None for reason in reasons} for 
 
 
 def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
-    """Every finding, check by check. A table that cannot be read to its end is a finding itself."""
+    """Every finding, check by check. A table that cannot be read to its end is a finding itself.
+
+    Partitions are checked one after the other: a row never refers to one of another partition, and two partitions may store
+    the same document.
+    """
+    for number in range(reader.partitions):
+        with closing(reader.partition(number)) as partition:
+            for finding in findings(partition, running=running):
+                yield msgspec.structs.replace(finding, partition=number)
+    if not reader.partitions:
+        yield from _findings(reader, running=running)
+
+
+def _findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
     checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("documents", lambda: _check_documents(reader)),
         ("links", lambda: _check_beside(reader, links, "links")),
@@ -72,7 +88,7 @@ def findings(reader: Reader, *, running: bool) -> Iterator[Finding]:
 
 def _check_documents(reader: Reader) -> Iterator[Finding]:
     """Every document unpacks to bytes with its fingerprints, is stored once, and belongs to a fetch."""
-    used = select(fetches.c.id).where(fetches.c.document_id == documents.c.id).exists().label("used")
+    used = present(select(fetches.c.id).where(fetches.c.document_id == documents.c.id)).label("used")
     for page in reader.pages(documents, select(documents.c.id, used), _PAGE):
         for number, is_used in page:
             name = f"document {number}"
@@ -101,7 +117,7 @@ def _damage(row: Any) -> str:
 
 def _check_beside(reader: Reader, table: Table, what: str) -> Iterator[Finding]:
     """Every table of links, and every summary, is that of a document and can be unpacked."""
-    known = select(documents.c.id).where(documents.c.id == table.c.document_id).exists().label("known")
+    known = present(select(documents.c.id).where(documents.c.id == table.c.document_id)).label("known")
     for page in reader.pages(table, select(table.c.document_id, table.c.content, known), 50):
         for number, content, is_known in page:
             name = f"{what} of document {number}"
@@ -124,7 +140,7 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
             documents.c.sha256.label("skeleton_sha256"),
             documents.c.length.label("skeleton_length"),
             head_bases.c.content.label("base"),
-            select(volatile.c.fetch_id).where(volatile.c.fetch_id == fetches.c.id).exists().label("varies"),
+            present(select(volatile.c.fetch_id).where(volatile.c.fetch_id == fetches.c.id)).label("varies"),
         )
         .join(urls, of_url, isouter=True)
         .join(documents, documents.c.id == fetches.c.document_id, isouter=True)
@@ -148,7 +164,7 @@ def _check_fetches(reader: Reader) -> Iterator[Finding]:
 
 def _check_own_bodies(reader: Reader) -> Iterator[Finding]:
     """The bytes of a fetch that no document holds can be unpacked."""
-    known = select(fetches.c.id).where(fetches.c.id == own_bodies.c.fetch_id).exists().label("known")
+    known = present(select(fetches.c.id).where(fetches.c.id == own_bodies.c.fetch_id)).label("known")
     for page in reader.pages(own_bodies, select(own_bodies, known), 10):
         for row in page:
             name = f"body of fetch {row.fetch_id}"

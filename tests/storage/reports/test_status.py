@@ -202,10 +202,10 @@ def test_a_limit_reads_no_more_pages_than_it_needs(crawled: Desk, monkeypatch: p
     monkeypatch.setattr(module, "_PAGE", 2)
     pages = 0
 
-    def counted(self: Reader, statement: Any) -> list[Any]:
+    def counted(self: Reader, *arguments: Any) -> list[Any]:
         nonlocal pages
         pages += 1
-        return rows(self, statement)
+        return rows(self, *arguments)
 
     rows = Reader.rows
     monkeypatch.setattr(Reader, "rows", counted)
