@@ -1,4 +1,4 @@
-"""The hub: what the machines of one crawl share, in PostgreSQL. No command uses it yet.
+"""The hub: what the machines of one crawl share, in PostgreSQL.
 
 A *partition* is a set of sites with its own tables, one pipeline and one writer. The hub says which tree of processes holds it.
 
@@ -16,5 +16,10 @@ A *partition* is a set of sites with its own tables, one pipeline and one writer
 | who may write and send for a partition | `taking`, `deadline`, `fence` |
 | who may send to a host or an address, and when | `subjects`, `granting` |
 | whose is a site, and who plans | `homes`, `planning` |
-| what is to be done, and is it done | `runs`, `seeds`, `scope`, `quotas`, `ending` |
+| what is to be done, and is it done | `runs`, `starting`, `seeds`, `scope`, `quotas`, `obeying`, `ending` |
+| what a partition stores, and owes the others | `partition_store`, `partition_writer` |
+| what partitions write to each other | `posting` and `routes`, `letters`, `incoming` |
+| what a machine does, look by look | `machine` |
+| what people see | `overview`, `pipeline_reports`, `all_partitions`, `ownership` |
+| can this server bear a cluster | `server_checks` |
 """

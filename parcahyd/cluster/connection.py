@@ -39,7 +39,16 @@ class HubConnection(Writer):
     replaces it ends it first. After that, what the tables say is final.
     """
 
-    def __init__(self, url: str, session_name: str, lock_seconds: float, expected: Identity | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        session_name: str,
+        lock_seconds: float,
+        expected: Identity | None = None,
+        schema: str = "",
+        first_id: int = 0,
+    ) -> None:
+        """`schema` is where the tables are that statements name without one; rows are numbered from `first_id` on."""
         self.session_name = session_name
         self._lock_seconds = lock_seconds
         self._expected = expected
@@ -48,7 +57,8 @@ class HubConnection(Writer):
         self.timeline = 0
         if not url.startswith("postgresql"):
             raise DatabaseUnusable("a cluster needs a database that all its machines reach", "use postgresql://HOST:PORT/NAME")
-        super().__init__(open_database(url, create=False, session_name=session_name, opened=self._opened))
+        opened = open_database(url, create=False, session_name=session_name, schema=schema, opened=self._opened)
+        super().__init__(opened, first_id)
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

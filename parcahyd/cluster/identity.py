@@ -14,6 +14,7 @@ import msgspec
 from sqlalchemy import bindparam, exists, func, insert, select, update
 from sqlalchemy.schema import CreateSchema
 
+from parcahyd.cluster.all_partitions import make_partitions
 from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.deadline import BootClock
 from parcahyd.cluster.records import Identity
@@ -26,13 +27,19 @@ __all__ = ["ClusterFacts", "ClusterIdentity", "Settling", "random_bits"]
 
 TABLES = 1
 """The version of the hub's tables."""
+_SECRET = 16
 
 _IS_THERE = select(func.to_regclass(f"{SCHEMA}.cluster"))
-_INSERT = inserting(cluster, "id", "incarnation", "settled", "lease", "program", "tables")
-_ALL = (cluster.c.id, cluster.c.incarnation, cluster.c.settled, cluster.c.life, cluster.c.lease, cluster.c.tables)
+_PARTITIONS = select(func.count()).select_from(partitions).where(partitions.c.id >= 0)
+_INSERT = inserting(cluster, "id", "incarnation", "settled", "lease", "secret", "program", "tables")
+_ALL = (
+    *(cluster.c.id, cluster.c.incarnation, cluster.c.settled, cluster.c.life, cluster.c.lease, cluster.c.secret),
+    *(_PARTITIONS.scalar_subquery(), cluster.c.tables),
+)
 _READ = select(*_ALL, cluster.c.program)
 _HOLD = select(cluster.c.incarnation).with_for_update()
 _DRAW = update(cluster).values(incarnation=bindparam("drawn"))
+_NOTE_PROGRAM = update(cluster).values(program=bindparam("version"))
 _SETTLE = (
     update(cluster)
     .where(cluster.c.incarnation == bindparam("incarnation_is"), cluster.c.settled != bindparam("identity"))
@@ -60,6 +67,9 @@ class ClusterFacts(msgspec.Struct, frozen=True):
     """A whole lease has passed under this identity."""
     life: int
     lease: float
+    secret: bytes
+    """What a strategy's hash takes in."""
+    partitions: int
 
 
 class ClusterIdentity:
@@ -69,7 +79,10 @@ class ClusterIdentity:
         self._hub = hub
 
     def init(self, partition_count: int, lease: float) -> ClusterFacts:
-        """Makes the hub in a database that has none. The first life needs no waiting: nothing was given out before it."""
+        """Makes the hub and its empty partitions in a database that has none.
+
+        The first life needs no waiting: nothing was given out before it.
+        """
         hub = self._hub
         with hub.transaction() as connection:
             if hub.value(_IS_THERE) is not None:
@@ -78,32 +91,54 @@ class ClusterIdentity:
             metadata.create_all(connection, checkfirst=False)
             identity = Identity(hub.system, hub.timeline, random_bits())
             facts = {"id": secrets.token_hex(6), "incarnation": identity.incarnation, "settled": str(identity)}
-            hub.run(_INSERT, **facts, lease=lease, program=__version__, tables=TABLES)
+            secret = secrets.token_bytes(_SECRET)
+            hub.run(_INSERT, **facts, lease=lease, secret=secret, program=__version__, tables=TABLES)
             numbers = range(partition_count)
             connection.execute(insert(partitions), [{"id": number} for number in (PLANNING, *numbers)])
             connection.execute(insert(states), [{"partition": number} for number in numbers])
             connection.execute(insert(scope).values(version=0, rules=b""))
             connection.execute(insert(routing).values(version=0, strategy="", content=b""))
+            make_partitions(connection, partition_count)
         return self.read()
 
-    def read(self) -> ClusterFacts:
-        """The facts as they are now. A database without a hub, or with one of another version, is a DatabaseUnusable."""
+    def is_made(self) -> bool:
+        """Whether the database has a hub."""
+        with self._hub.transaction():
+            return self._hub.value(_IS_THERE) is not None
+
+    def read(self, *, any_program: bool = False) -> ClusterFacts:
+        """The facts as they are now. A database without a hub, or with one of another version, is a DatabaseUnusable.
+
+        `any_program` lets a newer program read it, which is about to bring the tables up to date.
+        """
         with self._hub.transaction():
             if self._hub.value(_IS_THERE) is None:
-                raise DatabaseUnusable("this database has no cluster", "make one, or check DbUrl")
-            ((number, incarnation, settled, life, lease, tables, program),) = self._hub.rows(_READ)
+                raise DatabaseUnusable(
+                    "this database has no cluster", "make one with parcahyd cluster init, or check DbUrl or --db"
+                )
+            ((number, incarnation, settled, life, lease, secret, count, tables, program),) = self._hub.rows(_READ)
         if tables != TABLES:
             raise DatabaseUnusable(
                 f"the cluster was made by version {program}, with other tables", "run the same version on every machine"
             )
+        if program != __version__ and not any_program:
+            raise DatabaseUnusable(
+                f"the cluster is of version {program}, and this program of {__version__}",
+                "run the same version on every machine; after an update of all of them: parcahyd cluster migrate",
+            )
         identity = Identity(self._hub.system, self._hub.timeline, incarnation)
-        return ClusterFacts(number, identity, str(identity) == settled, life, lease)
+        return ClusterFacts(number, identity, str(identity) == settled, life, lease, bytes(secret), count)
 
     def restored(self) -> None:
         """A backup was restored: every tree of the time before ends, and nothing is taken for one lease."""
         with self._hub.transaction():
             self._hub.rows(_HOLD)
             self._hub.run(_DRAW, drawn=random_bits())
+
+    def note_program(self) -> None:
+        """The tables are those of this version of the program from now on."""
+        with self._hub.transaction():
+            self._hub.run(_NOTE_PROGRAM, version=__version__)
 
     def settle(self, identity: Identity) -> None:
         """A whole lease has passed since an agent first saw this identity."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import msgspec
-from sqlalchemy import delete, exists, func, insert, null, select, update
+from sqlalchemy import bindparam, delete, exists, func, insert, null, or_, select, update
 
 from parcahyd.cluster.fence import Fence
 from parcahyd.cluster.tables import mail, outbox, partitions, states
@@ -21,21 +21,38 @@ __all__ = ["Letter", "Mailbox", "ReceivedLetter"]
 _COLUMNS = ("partition", "kind", "routing", "body")
 _POST = inserting(mail, *_COLUMNS)
 _KEEP = inserting(outbox, "sender", *_COLUMNS)
+_A_LOT = 64 * 1024 * 1024
+_AT_ONCE = 500
+"""Letters that one transaction takes out of the outbox, at most."""
 _is_alive = partitions.c.token.is_not(None)
 _is_full = exists(select(mail.c.id).where(mail.c.partition == partitions.c.id).offset(MOST).correlate(partitions))
 _FULL = select(partitions.c.id).where(partitions.c.id.in_(numbers("readers")), _is_alive, _is_full)
 _READERS = select(outbox.c.partition).where(*same(outbox, "sender")).distinct()
-_moved = (
-    delete(outbox)
+_longest_kept = (
+    select(outbox.c.id)
     .where(*same(outbox, "sender"), outbox.c.partition.in_(numbers("readers")))
-    .returning(*(outbox.c[name] for name in _COLUMNS))
-    .cte("moved")
+    .order_by(outbox.c.id)
+    .limit(MOST)
 )
+_moved = delete(outbox).where(outbox.c.id.in_(_longest_kept)).returning(*(outbox.c[name] for name in _COLUMNS)).cte("moved")
 _RELAY = insert(mail).from_select(list(_COLUMNS), select(*(_moved.c[name] for name in _COLUMNS)))
 _KEPT = select(func.count()).select_from(outbox).where(*same(outbox, "sender"))
-_READ = select(mail.c.id, mail.c.kind, mail.c.routing, mail.c.body).where(*same(mail, "partition"))
-_OLDEST = _READ.order_by(mail.c.id).limit(MOST)
+_HAS_NEWS = select(
+    or_(
+        exists(select(mail.c.id).where(mail.c.partition == bindparam("partition"))),
+        exists(select(outbox.c.id).where(outbox.c.sender == bindparam("partition"))),
+    )
+)
+_size = func.octet_length(mail.c.body)
+_oldest = select(mail, _size.label("size")).where(*same(mail, "partition")).order_by(mail.c.id).limit(MOST).subquery()
+_so_far = select(_oldest, func.sum(_oldest.c.size).over(order_by=_oldest.c.id).label("so_far")).subquery()
+_OLDEST = (
+    select(_so_far.c.id, _so_far.c.kind, _so_far.c.routing, _so_far.c.body)
+    .where(_so_far.c.so_far - _so_far.c.size < bindparam("most_bytes"))
+    .order_by(_so_far.c.id)
+)
 _REMOVE = delete(mail).where(*same(mail, "partition"), mail.c.id.in_(numbers("letters"))).returning(mail.c.id)
+_REPLACE = update(mail).where(*same(mail, "id", "partition")).values(body=bindparam("content"))
 _BUSY = update(states).where(*same(states, "partition"), states.c.idle_since.is_not(None)).values(idle_since=null())
 
 
@@ -87,12 +104,17 @@ class Mailbox:
         if not readers:
             return 0
         names = self._writer.lists.bind(sorted(readers - self._full(readers)))
-        self._writer.run(_RELAY, sender=self._partition, readers=names)
+        self._writer.run(_RELAY, sender=self._partition, readers=names, most=_AT_ONCE)
         return int(self._writer.value(_KEPT, sender=self._partition))
 
-    def read(self, most: int) -> list[ReceivedLetter]:
-        """The oldest letters in the box, which stay there."""
-        return [ReceivedLetter(*row) for row in self._writer.rows(_OLDEST, partition=self._partition, most=most)]
+    def has_news(self) -> bool:
+        """Whether letters are in the box or in the outbox; reads without a lock, and needs no fence."""
+        return bool(self._writer.value(_HAS_NEWS, partition=self._partition))
+
+    def read(self, most: int, most_bytes: int = _A_LOT) -> list[ReceivedLetter]:
+        """The oldest letters in the box, which stay there. They end with the one that fills up so many bytes."""
+        rows = self._writer.rows(_OLDEST, partition=self._partition, most=most, most_bytes=most_bytes)
+        return [ReceivedLetter(*row) for row in rows]
 
     def take_in(self, letters: Sequence[ReceivedLetter]) -> None:
         """Deletes letters in the transaction that stores what they say. The partition is idle no longer."""
@@ -100,3 +122,10 @@ class Mailbox:
         if len(self._writer.rows(_REMOVE, partition=self._partition, letters=names)) != len(letters):
             raise LeaseLost(f"letters to partition {self._partition} were taken in by another")
         self._writer.run(_BUSY, partition=self._partition)
+
+    def divide(self, letter: ReceivedLetter, bodies: Sequence[bytes]) -> None:
+        """Puts two letters in the place of one in the box."""
+        first, second = bodies
+        self._writer.run(_REPLACE, id=letter.id, partition=self._partition, content=first)
+        row = {"partition": self._partition, "kind": letter.kind, "routing": letter.routing, "body": second}
+        self._writer.run(_POST, **row)

@@ -40,8 +40,13 @@ _HOLD_QUOTA = select(quotas.c.left).where(*same(quotas, "name")).with_for_update
 _PARTITIONS = select(func.count()).select_from(partitions).where(partitions.c.id >= 0)
 _SHRINK = update(quotas).where(*same(quotas, "name")).values(left=quotas.c.left - bindparam("less"))
 _GROW = update(quotas).where(*same(quotas, "name")).values(left=quotas.c.left + bindparam("more"))
-_GROW_CHUNK = update(chunks).where(*_OWN).values(left=chunks.c.left + bindparam("more"))
-_EMPTY_OWN = update(chunks).where(*_OWN).values(left=0)
+_GROW_CHUNK = (
+    update(chunks)
+    .where(*_OWN)
+    .values(left=chunks.c.left + bindparam("more"), drawn=chunks.c.drawn + bindparam("more"))
+    .returning(chunks.c.drawn)
+)
+_EMPTY_OWN = update(chunks).where(*_OWN).values(left=0, drawn=chunks.c.drawn - chunks.c.left)
 _STORE = (
     update(chunks)
     .where(*_OWN, chunks.c.left >= bindparam("less"))
@@ -65,8 +70,9 @@ class Chunk:
     """What one tree has drawn of a quota.
 
     `draw` is a transaction of its own on the connection for claims. `store` and `give_back` run inside transactions of the
-    writer. How many are reserved and on their way is the caller's to count. A draw whose answer was lost is simply repeated:
-    it tells the whole number that is left, so nothing is counted twice.
+    writer, which may be another process. So the caller counts for itself how many are stored, reserved and on their way, and
+    compares that with what was drawn in all. A draw whose answer was lost is simply repeated: it tells the whole number, so
+    nothing is counted twice.
     """
 
     def __init__(self, fence: Fence, quota: str = MAX_PAGES) -> None:
@@ -75,9 +81,10 @@ class Chunk:
         self._row = {"quota": quota, **fence.owner}
 
     def draw(self, most: int) -> int:
-        """Draws up to `most`; returns how many there are now, those that were left included. 0: the partition is wanting.
+        """Draws up to `most`; returns how many this tree has drawn in all, less what it gave back.
 
-        Near the end a chunk is one page, so that nobody waits for what another has and does not use.
+        Where nothing was drawn and nothing is left, the partition is wanting. Near the end a chunk is one page, so that nobody
+        waits for what another has and does not use.
         """
         writer = self._fence.writer
         with self._fence.transaction():
@@ -88,10 +95,9 @@ class Chunk:
             available = writer.value(_RETURN_STALE, name=self._quota, quota=self._quota)
             size = min(most, available, max(1, available // (2 * writer.value(_PARTITIONS))))
             writer.run(_SHRINK, name=self._quota, less=size)
-            writer.run(_GROW_CHUNK, **self._row, more=size)
+            drawn = int(writer.value(_GROW_CHUNK, **self._row, more=size))
             writer.run(_WANTING, partition=self._row["partition"], is_wanting=left + size == 0)
-        total: int = left + size
-        return total
+        return drawn
 
     def store(self, pages: int) -> None:
         """Takes stored pages from the chunk, in their transaction. A page that was never drawn is a LeaseLost."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Holding", "Identity", "PartitionSeen", "Renewal", "Want"]
+__all__ = ["HeldPartition", "Holding", "Identity", "PartitionSeen", "Renewal", "Want"]
 
 _NAME_BYTES = 63
 """PostgreSQL cuts longer names of sessions, and a name that was cut names several."""
@@ -39,6 +39,27 @@ class Holding(msgspec.Struct, frozen=True):
     def session_name(self) -> str:
         """The name of every session of the tree at the hub, by which who takes the partition ends them."""
         return session_name(self.cluster, self.partition, self.epoch, self.token)
+
+
+class HeldPartition(msgspec.Struct, frozen=True):
+    """What the processes of a tree are told about the partition that they work for."""
+
+    holding: Holding
+    node: str
+    lease: float
+    """Seconds."""
+    noted: float
+    """The boot clock of this machine before the partition was asked for: the first deadline counts from here."""
+    secret: bytes
+    partitions: int
+    """How many there are."""
+    run: int
+    """The run under way."""
+
+    @property
+    def lock_seconds(self) -> float:
+        """How long a statement waits for a lock, at most."""
+        return self.lease / 10
 
 
 def session_name(cluster: str, partition: int, epoch: int, token: int) -> str:
@@ -77,6 +98,8 @@ class Renewal(msgspec.Struct, frozen=True):
     """running, paused or stopped."""
     version: int | None
     """Of what is wanted; to be confirmed when it is obeyed."""
+    clock: float
+    """The time of the pipelines that had this partition before, as their last transaction noted it."""
 
 
 class Want(msgspec.Struct, frozen=True):

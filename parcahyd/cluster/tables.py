@@ -7,7 +7,9 @@
 | `partitions` | a part of the crawl and who holds it: epoch, token, beat |
 | `wishes` | the node that a partition should go to |
 | `states` | how far the pipeline of a partition is |
+| `reports` | what the pipeline of a partition last said of itself, for people |
 | `runs` | a run, with the state that its user wants |
+| `starts` | a start of a run in a partition |
 | `quotas` | what is left of a number that all share, as MaxPages |
 | `chunks` | what a partition has drawn of a quota |
 | `homes` | the partition that a site lives in |
@@ -15,7 +17,7 @@
 | `waiters` | a ticket for a subject that another partition has |
 | `mail` | a letter from one partition to another |
 | `outbox` | a letter that found the box full |
-| `scope` | a version of what belongs to the crawl |
+| `scope` | what a version added to the scope of the crawl |
 | `routing` | a version of whose a URL is |
 | `seeds` | a URL that the user gave |
 
@@ -43,6 +45,8 @@ from sqlalchemy import (
     text,
 )
 
+from parcahyd.storage.cluster_schemas import HUB, partition_schema
+
 __all__ = [
     "PLANNING",
     "SCHEMA",
@@ -56,10 +60,12 @@ __all__ = [
     "partition_schema",
     "partitions",
     "quotas",
+    "reports",
     "routing",
     "runs",
     "scope",
     "seeds",
+    "starts",
     "states",
     "subjects",
     "tickets",
@@ -67,16 +73,11 @@ __all__ = [
     "wishes",
 ]
 
-SCHEMA = "parcahyd_hub"
+SCHEMA = HUB
 PLANNING = -1
 """The row of `partitions` that is no part of the crawl: who holds it makes the plans. It is taken and lost as any other."""
 
 metadata = MetaData(schema=SCHEMA)
-
-
-def partition_schema(partition: int) -> str:
-    """The schema with the tables of a partition, in the hub's own database."""
-    return f"parcahyd_p{partition}"
 
 
 _ZERO = text("0")
@@ -97,6 +98,7 @@ cluster = Table(
     _number("life"),  # how often the identity changed; subjects of an earlier life rest once more
     _number("sweep"),  # how often free subjects were swept away
     Column("lease", Double, nullable=False),  # seconds
+    Column("secret", LargeBinary, nullable=False),  # what a strategy's hash takes in, so that nobody foresees it
     Column("program", Text, nullable=False),
     Column("tables", Integer, nullable=False),
 )
@@ -108,6 +110,7 @@ nodes = Table(
     Column("address", Text, nullable=False),
     Column("capacity", Text, nullable=False),  # JSON
     Column("seen_at", Double, nullable=False),  # for people: nothing is decided by it
+    Column("is_draining", Boolean, nullable=False, server_default=_FALSE),  # it gets no partitions, and gives back its own
 )
 
 partitions = Table(
@@ -129,6 +132,7 @@ wishes = Table(
     metadata,
     Column("partition", Integer, primary_key=True, autoincrement=False),
     Column("node", Text, nullable=False),
+    Column("is_pinned", Boolean, nullable=False, server_default=_FALSE),  # the user's wish, which plans keep
 )
 
 states = Table(
@@ -142,6 +146,17 @@ states = Table(
     _number("pages"),  # stored in the run
     Column("wanting", Boolean, nullable=False, server_default=_FALSE),  # it has due URLs and got no chunk
     _number("confirmed"),  # the version of the run's wanted state that it obeys
+    _number("run"),  # the run that its store has begun
+    _number("judged"),  # the version of the scope by which all its sites are judged
+    Column("clock", Double, nullable=False, server_default=_ZERO),  # its pipeline's own time at its writer's last transaction
+)
+
+reports = Table(
+    "reports",
+    metadata,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("content", Text, nullable=False),  # JSON: how its pipeline is doing, for people
+    Column("written_at", Double, nullable=False),
 )
 
 runs = Table(
@@ -151,10 +166,19 @@ runs = Table(
     Column("wanted", Text, nullable=False),  # running, paused or stopped
     Column("blocked", Text, nullable=False, server_default=_EMPTY),  # hosts, a line each
     _number("version"),  # of the two before
-    Column("settings", Text, nullable=False),
+    Column("settings", Text, nullable=False),  # as a row of `runs` has them in a partition
     Column("started_at", Double, nullable=False),
     Column("ended_at", Double),
     Column("outcome", Text),  # null: under way
+)
+
+# Each tree that works for a run adds a row to `runs` in its partition, with what it counted.
+starts = Table(
+    "starts",
+    metadata,
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),  # the number of that row
+    Column("run", BigInteger, nullable=False),
 )
 
 quotas = Table(
@@ -173,6 +197,7 @@ chunks = Table(
     Column("epoch", BigInteger, primary_key=True, autoincrement=False),
     Column("token", BigInteger, primary_key=True, autoincrement=False),
     _number("left"),  # drawn and not stored
+    _number("drawn"),  # in all, less what was given back
 )
 
 homes = Table(

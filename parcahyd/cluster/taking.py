@@ -17,7 +17,7 @@ from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.deadline import BootClock, Deadline
 from parcahyd.cluster.identity import ClusterFacts, random_bits
 from parcahyd.cluster.records import Holding, Identity, PartitionSeen, Renewal, session_name
-from parcahyd.cluster.tables import cluster, partitions, routing, runs, scope, wishes
+from parcahyd.cluster.tables import PLANNING, cluster, partitions, routing, runs, scope, states, wishes
 from parcahyd.core.errors import HubWentBack, LeaseLost, StoreFailure
 from parcahyd.storage.expressions import same
 
@@ -72,6 +72,7 @@ _BEAT = (
         select(runs.c.id).where(_UNDER_WAY).scalar_subquery(),
         select(runs.c.wanted).where(_UNDER_WAY).scalar_subquery(),
         select(runs.c.version).where(_UNDER_WAY).scalar_subquery(),
+        func.coalesce(select(states.c.clock).where(states.c.partition == partitions.c.id).scalar_subquery(), 0.0),
     )
 )
 _IS_OWN = select(partitions.c.beat).where(*_OWN)
@@ -102,9 +103,14 @@ class Watch:
         return self._clock() - self._seen[partition][1]
 
     def takeable(self, node: str, lease: float) -> list[PartitionSeen]:
-        """What the agent of a node may take now: silent for a lease, or free for one, or free and wanted on this node."""
+        """What the agent of a node may take now: silent for a lease, or free for one, or free and wanted on this node.
+
+        Nobody is wanted to make the plans, so whoever comes first may.
+        """
         return [
-            row for row, since in self._seen.values() if self._clock() - since >= lease or (row.is_free and row.wish == node)
+            row
+            for row, since in self._seen.values()
+            if self._clock() - since >= lease or (row.is_free and (row.wish == node or row.id == PLANNING))
         ]
 
     def silent(self, lease: float) -> list[PartitionSeen]:

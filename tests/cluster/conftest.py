@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from parcahyd.cluster.tables import SCHEMA
 from tests.cluster.hub_desk import HubDesk
 from tests.support.postgres import fresh_database
 
@@ -30,7 +29,9 @@ def desk(shared_database: str) -> Iterator[HubDesk]:
     import psycopg
 
     with psycopg.connect(shared_database) as connection:
-        connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE".encode())
+        made = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'parcahyd%'").fetchall()
+        for (schema,) in made:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE".encode())
     desk = HubDesk(shared_database)
     yield desk
     desk.close()

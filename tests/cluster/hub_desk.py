@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from sqlalchemy import Connection, event
+
 from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.deadline import Deadline, HubTime
 from parcahyd.cluster.fence import Batches, Fence
@@ -16,9 +18,10 @@ from parcahyd.cluster.tables import PLANNING
 from parcahyd.cluster.taking import Renewer, Taker, Watch
 from parcahyd.core.errors import StoreFailure
 
-__all__ = ["LEASE", "HubDesk", "Tree", "retried", "want"]
+__all__ = ["LEASE", "PARTITIONS", "HubDesk", "Tree", "lose_commit", "retried", "want"]
 
 LEASE = 20.0
+PARTITIONS = 2
 TURN = 30.0
 _LOCK_SECONDS = 0.2
 _TRIES = 3
@@ -33,10 +36,35 @@ def retried(call: Callable[[], Answer]) -> Answer:
     return call()
 
 
+def lose_commit(writer: HubConnection, *, commits: bool, after: int = 0) -> None:
+    """The next COMMIT of a connection gets no answer, and the connection is lost. `commits`: it was committed all the same.
+
+    So many that come `after` now are answered as usual before that.
+    """
+    import psycopg
+
+    engine = writer._database.engine
+    answered = 0
+
+    def lose(connection: Connection) -> None:
+        nonlocal answered
+        answered += 1
+        if answered <= after:
+            return
+        event.remove(engine, "commit", lose)
+        session: Any = connection.connection.driver_connection
+        if commits:
+            session.commit()
+        session.close()
+        raise psycopg.OperationalError("the answer is lost")
+
+    event.listen(engine, "commit", lose)
+
+
 class HubDesk:
     """An agent's connection to a fresh hub of two partitions, and what a test does with it."""
 
-    def __init__(self, url: str, partitions: int = 2) -> None:
+    def __init__(self, url: str, partitions: int = PARTITIONS) -> None:
         self.url = url
         self.now = 1000.0
         self._open: list[HubConnection] = []
@@ -108,7 +136,7 @@ class Tree:
         self.claiming = Fence(self._connected(desk), holding)
         self.writing = Fence(self._connected(desk), holding)
         self.claims = Claims(self.claiming, desk.clock, self.hub_time, LEASE, TURN)
-        self.batches = Batches(self.writing)
+        self.batches = Batches(self.writing, desk.clock)
         self.hub_time.note(self.renewer.renew().hub_time)
 
     def _connected(self, desk: HubDesk) -> HubConnection:

@@ -336,7 +336,7 @@ class SimulatedCluster:
                         url = fault.whom % self.pages
                         sow(hub, {str(url): self.home(url)})
                     elif fault.kind == "scope":
-                        change_scope(hub, b"more")
+                        change_scope(hub, [("http", f"more{fault.whom}.example", 80)])
                     else:
                         Runs(hub).want(PAUSED)
                         actor.pause(fault.seconds)

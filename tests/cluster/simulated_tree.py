@@ -74,7 +74,7 @@ class SimulatedTree:
         """Somebody has seen that the deadline passed."""
         self.blockers: set[int] = set()
         self._usable: dict[str, float] = {}
-        self._left = 0
+        self._left = self._stored = 0
         self.world.note(f"{self.name} holds {self.holding.partition} on {node}")
         actors = [
             Actor(self.world, f"{self.name} renewer", node, self._renew),
@@ -149,7 +149,7 @@ class SimulatedTree:
         writing = actor.connect(self.holding.session_name, self.holding.identity)
         self.claiming, self.writing = Fence(claiming, self.holding), Fence(writing, self.holding)
         self.claims = Claims(self.claiming, self.clock, self.hub_time, LEASE, TURN)
-        self.batches = Batches(self.writing)
+        self.batches = Batches(self.writing, self.clock)
         self.mailbox = Mailbox(self.writing, BOX_LIMIT)
         limited = self.cluster.max_pages is not None
         self.drawing = Chunk(self.claiming) if limited else None
@@ -282,7 +282,8 @@ class SimulatedTree:
         drawing, renewal = self.drawing, self.renewal
         if drawing is None or self._left > 0:
             return True
-        self._left = self._until_it_passes(actor, lambda: drawing.draw(3)) or 0
+        drawn = self._until_it_passes(actor, lambda: drawing.draw(3))
+        self._left = 0 if drawn is None else drawn - self._stored
         if self._left or self.claims is None or renewal is None:
             return bool(self._left)
         self._release(actor, set(self.claims.held))
@@ -321,6 +322,7 @@ class SimulatedTree:
             fetched.append(url)
         if fetched and self._write(actor, lambda: self._store_all(fetched), pages=len(fetched)):
             self._left -= len(fetched)
+            self._stored += len(fetched)
 
     def _fetch(self, actor: Actor, url: int) -> None:
         want = self.cluster.want(url)

@@ -84,3 +84,15 @@ def test_after_a_failed_statement_transactions_are_transactions_again(desk: HubD
         hub.run(text("UPDATE parcahyd_hub.states SET batch = 5"))
         raise ConnectionError
     assert desk.rows("SELECT DISTINCT batch FROM parcahyd_hub.states") == [(0,)]
+
+
+def test_a_server_that_vanishes_without_a_word_is_noticed(desk: HubDesk) -> None:
+    with desk.hub.transaction() as connection:
+        session: Any = connection.connection.driver_connection
+        found = session.info.get_parameters()
+    assert {name: found[name] for name in ("keepalives_idle", "keepalives_interval", "keepalives_count")} == {
+        "keepalives_idle": "10",
+        "keepalives_interval": "3",
+        "keepalives_count": "3",
+    }
+    assert found["tcp_user_timeout"] == "20000"

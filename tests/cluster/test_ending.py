@@ -68,7 +68,7 @@ def test_a_wider_scope_is_judged_before_the_end(desk: HubDesk, run: int) -> None
     trees = [desk.take(partition) for partition in (0, 1)]
     for tree in trees:
         _idle(tree)
-    version = change_scope(desk.hub, b"more")
+    version = change_scope(desk.hub, [("http", "more.example", 80)])
     assert end_if_done(desk.hub, run) is None
     for tree in trees:
         _idle(tree, version)

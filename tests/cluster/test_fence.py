@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parcahyd.core.errors import HubWentBack, LeaseLost, StoreFailure
-from tests.cluster.hub_desk import HubDesk, Tree, retried
+from tests.cluster.hub_desk import HubDesk, Tree, lose_commit, retried
 
 
 def _batch(desk: HubDesk) -> int:
@@ -57,17 +57,27 @@ def test_a_tree_of_an_earlier_incarnation_writes_nothing(desk: HubDesk) -> None:
         _write(tree)
 
 
-def test_a_transaction_whose_answer_was_lost_is_known_by_its_number(desk: HubDesk) -> None:
+@pytest.mark.parametrize("commits", [True, False], ids=["committed", "not committed"])
+def test_a_transaction_whose_answer_was_lost_is_known_by_its_number(desk: HubDesk, commits: bool) -> None:
+    tree = desk.take(0)
+    _write(tree)
+    lose_commit(tree.writing.writer, commits=commits)
+    with pytest.raises(StoreFailure):
+        _write(tree)
+    assert tree.batches.is_doubtful
+    assert tree.batches.was_committed() is commits
+    _write(tree)
+    assert _batch(desk) == 2 + commits
+
+
+def test_what_failed_before_its_commit_may_be_repeated(desk: HubDesk) -> None:
     tree = desk.take(0)
     with pytest.raises(ConnectionError), tree.batches.transaction():
         raise ConnectionError
+    assert not tree.batches.is_doubtful
     assert not tree.batches.was_committed()
-    with pytest.raises(ConnectionError), tree.batches.transaction():  # noqa: PT012 (it fails after it was committed)
-        desk.change("UPDATE parcahyd_hub.states SET batch = 1 WHERE partition = 0")  # as if it had been committed
-        raise ConnectionError
-    assert tree.batches.was_committed()
     _write(tree)
-    assert _batch(desk) == 2
+    assert _batch(desk) == 1
 
 
 @pytest.mark.parametrize("number", [0, 4])
@@ -82,9 +92,26 @@ def test_a_number_that_was_never_acknowledged_ends_the_tree(desk: HubDesk, numbe
         tree.batches.was_committed()
 
 
-def test_a_failed_transaction_is_not_repeated_unasked(desk: HubDesk) -> None:
+def test_a_transaction_whose_answer_was_lost_is_not_repeated_unasked(desk: HubDesk) -> None:
     tree = desk.take(0)
-    with pytest.raises(ConnectionError), tree.batches.transaction():
-        raise ConnectionError
+    lose_commit(tree.writing.writer, commits=True)
+    with pytest.raises(StoreFailure):
+        _write(tree)
     with pytest.raises(AssertionError, match="was_committed"):
         _write(tree)
+    assert _batch(desk) == 1
+
+
+def test_pages_that_are_counted_on_the_way_count_once(desk: HubDesk) -> None:
+    tree = desk.take(0)
+
+    def write() -> None:
+        with tree.batches.transaction(pages=1):
+            tree.batches.count_pages(3)
+
+    lose_commit(tree.writing.writer, commits=False)
+    with pytest.raises(StoreFailure):
+        write()
+    assert not tree.batches.was_committed()
+    write()
+    assert desk.rows("SELECT pages FROM parcahyd_hub.states WHERE partition = 0") == [(4,)]

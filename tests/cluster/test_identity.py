@@ -27,6 +27,18 @@ def test_a_database_has_one_cluster(desk: HubDesk) -> None:
         desk.identity.init(2, LEASE)
 
 
+@pytest.mark.parametrize("schema", ["parcahyd_p1", "parcahyd_all"])
+def test_a_schema_that_is_there_is_never_taken(hub_database: str, schema: str) -> None:
+    hub = HubConnection(hub_database, "parcahyd test", 1.0)
+    with hub.transaction() as connection:
+        connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
+    with pytest.raises(UserError, match=rf"has the schema {schema} already .*drop it"):
+        ClusterIdentity(hub).init(2, LEASE)
+    with pytest.raises(DatabaseUnusable, match="has no cluster"):
+        ClusterIdentity(hub).read()
+    hub.close()
+
+
 def test_a_database_without_a_cluster_is_told(hub_database: str) -> None:
     hub = HubConnection(hub_database, "parcahyd test", 1.0)
     with pytest.raises(DatabaseUnusable, match="has no cluster"):
@@ -81,3 +93,12 @@ def test_the_lease_is_changed_only_while_nothing_is_held(desk: HubDesk) -> None:
     desk.take(0)
     with pytest.raises(UserError, match="stop the cluster first"):
         desk.identity.set_lease(40.0)
+
+
+def test_another_version_of_the_program_is_told(desk: HubDesk) -> None:
+    desk.change("UPDATE parcahyd_hub.cluster SET program = '9.9'")
+    with pytest.raises(DatabaseUnusable, match=r"of version 9\.9, .*parcahyd cluster migrate"):
+        desk.identity.read()
+    assert desk.identity.read(any_program=True).id == desk.facts.id
+    desk.identity.note_program()
+    assert desk.identity.read().id == desk.facts.id

@@ -35,6 +35,16 @@ def test_a_letter_is_read_and_taken_in(desk: HubDesk) -> None:
     assert _read(sender, _box(sender)) == []
 
 
+def test_letters_are_read_until_they_are_many_bytes(desk: HubDesk) -> None:
+    sender, reader = desk.take(0), desk.take(1)
+    _post(sender, _box(sender), b"one", b"three", b"five", b"x" * 100)
+    with reader.writing.transaction():
+        box = _box(reader)
+        found = [[len(letter.body) for letter in box.read(9, size)] for size in (1, 3, 4, 8, 9, 12, 13, 1000)]
+        assert found == [[3], [3], [3, 5], [3, 5], [3, 5, 4], [3, 5, 4], [3, 5, 4, 100], [3, 5, 4, 100]]
+        assert [letter.body for letter in box.read(2, 1000)] == [b"one", b"three"]
+
+
 def test_a_letter_of_a_page_that_is_not_stored_is_not_posted(desk: HubDesk) -> None:
     sender, reader = desk.take(0), desk.take(1)
     with pytest.raises(ConnectionError), sender.batches.transaction():  # noqa: PT012 (it fails after the letter)

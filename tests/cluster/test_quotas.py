@@ -37,7 +37,7 @@ def test_near_the_end_a_chunk_is_one_page_and_then_none(desk: HubDesk) -> None:
     assert Chunk(first.claiming).draw(100) == 1
     assert Chunk(second.claiming).draw(100) == 1
     _store(second, 1)
-    assert Chunk(second.claiming).draw(100) == 0
+    assert Chunk(second.claiming).draw(100) == 1, "it is stored"
     assert desk.rows("SELECT wanting FROM parcahyd_hub.states ORDER BY partition") == [(False,), (True,)]
 
 
@@ -48,6 +48,19 @@ def test_no_page_is_stored_that_was_not_drawn(desk: HubDesk) -> None:
     _store(tree, 1)
     with pytest.raises(LeaseLost):
         _store(tree, 1)
+
+
+def test_a_draw_tells_what_was_drawn_in_all(desk: HubDesk) -> None:
+    _fill(desk, 100)
+    tree = desk.take(0)
+    chunk = Chunk(tree.claiming)
+    assert chunk.draw(5) == 5
+    _store(tree, 4)
+    assert chunk.draw(3) == 8, "what is stored meanwhile changes nothing"
+    with tree.batches.transaction():
+        Chunk(tree.writing).give_back()
+    assert chunk.draw(2) == 6, "four are stored, and four were given back"
+    assert desk.rows("SELECT c.left, c.drawn FROM parcahyd_hub.chunks c") == [(2, 6)]
 
 
 def test_what_a_dead_tree_did_not_store_is_drawn_by_others_once_it_is_ended(desk: HubDesk) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parcahyd.cluster.runs import PAUSED, RUNNING, Runs, confirm
+from parcahyd.cluster.runs import PAUSED, RUNNING, STOPPED, Runs, confirm, stop_if_late
 from parcahyd.cluster.scope import change_scope, read_scope
 from parcahyd.cluster.seeds import SEED, sow
 from parcahyd.core.errors import UserError
@@ -55,7 +55,7 @@ def test_a_run_that_is_over_takes_nothing(desk: HubDesk) -> None:
     with pytest.raises(UserError, match="the run is over"):
         sow(desk.hub, {"http://a.example/": 0})
     with pytest.raises(UserError, match="the run is over"):
-        change_scope(desk.hub, b"")
+        change_scope(desk.hub, [])
     with pytest.raises(UserError, match="the run is over"):
         runs.want(PAUSED)
 
@@ -70,7 +70,23 @@ def test_seeds_are_posted_once(desk: HubDesk) -> None:
 
 def test_the_scope_has_versions(desk: HubDesk) -> None:
     Runs(desk.hub).begin("{}", {})
-    assert read_scope(desk.hub) == (0, b"")
-    assert change_scope(desk.hub, b"more") == 1
-    assert read_scope(desk.hub) == (1, b"more")
-    assert desk.take(0).renewer.renew().scope == 1
+    first, second = ("http", "a.example", 80), ("https", "b.example", 8443)
+    assert read_scope(desk.hub) == (0, ())
+    assert change_scope(desk.hub, [first]) == 1
+    assert change_scope(desk.hub, [second, first]) == 2
+    assert change_scope(desk.hub, [first, second]) == 2, "they are in it"
+    assert read_scope(desk.hub) == (2, (first, second))
+    assert desk.take(0).renewer.renew().scope == 2
+
+
+def test_a_run_that_takes_too_long_is_stopped(desk: HubDesk) -> None:
+    number = Runs(desk.hub).begin("{}", {})
+    tree = desk.take(0)
+    stop_if_late(tree.claiming, number, 3600.0)
+    assert tree.renewer.renew().wanted == RUNNING
+    desk.change("UPDATE parcahyd_hub.runs SET started_at = started_at - 3600")
+    stop_if_late(tree.claiming, number, 3600.0)
+    renewal = tree.renewer.renew()
+    assert renewal.wanted == STOPPED
+    stop_if_late(tree.claiming, number, 3600.0)
+    assert tree.renewer.renew().version == renewal.version, "it is stopped once"

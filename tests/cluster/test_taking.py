@@ -8,12 +8,18 @@ import pytest
 from sqlalchemy import text
 
 from parcahyd.cluster.records import PartitionSeen
+from parcahyd.cluster.tables import PLANNING
+from parcahyd.cluster.taking import Watch
 from parcahyd.core.errors import HubWentBack, LeaseLost, StoreFailure
 from tests.cluster.hub_desk import LEASE, HubDesk, retried
 
 
 def _seen(desk: HubDesk, partition: int) -> PartitionSeen:
     return next(row for row in desk.taker().look() if row.id == partition)
+
+
+def _takeable(watch: Watch, node: str) -> set[int]:
+    return {row.id for row in watch.takeable(node, LEASE)}
 
 
 def test_a_partition_is_taken_renewed_and_given_back(desk: HubDesk) -> None:
@@ -44,8 +50,19 @@ def test_a_free_partition_is_taken_at_once_where_it_is_wanted(desk: HubDesk) -> 
     desk.change("INSERT INTO parcahyd_hub.wishes VALUES (1, 'n2')")
     watch = desk.watch()
     watch.see(desk.facts.identity, desk.taker().look())
-    assert [row.id for row in watch.takeable("n2", LEASE)] == [1]
-    assert watch.takeable("n1", LEASE) == []
+    assert _takeable(watch, "n2") == {1, PLANNING}
+    assert _takeable(watch, "n1") == {PLANNING}
+
+
+def test_whoever_comes_first_makes_the_plans(desk: HubDesk) -> None:
+    watch = desk.watch()
+    watch.see(desk.facts.identity, desk.taker().look())
+    assert _takeable(watch, "n1") == _takeable(watch, "n2") == {PLANNING}
+    desk.planner()
+    watch.see(desk.facts.identity, desk.taker().look())
+    assert _takeable(watch, "n2") == set(), "until who makes them is silent for a lease"
+    desk.now += LEASE
+    assert PLANNING in _takeable(watch, "n2")
 
 
 def test_another_identity_starts_every_watch_anew(desk: HubDesk) -> None:
