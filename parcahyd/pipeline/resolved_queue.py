@@ -7,7 +7,7 @@ one; the Crawl Manager chooses the address of the visit. Tested in tests/pipelin
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from parcahyd.core.records import ResolvedLease
 
@@ -33,17 +33,20 @@ class ResolvedQueue:
         self._groups.setdefault(resolved.addresses[0], deque()).append(resolved)
         self._count += 1
 
-    def heads(self) -> Iterator[tuple[str, ResolvedLease]]:
-        """The first pair of every group; groups may be taken from while this runs."""
-        for address in list(self._groups):
-            group = self._groups.get(address)
-            if group:
-                yield address, group[0]
+    @property
+    def groups(self) -> list[str]:
+        """The addresses that pairs wait for; groups may be taken from while the list is gone through."""
+        return list(self._groups)
 
-    def take(self, address: str) -> ResolvedLease:
-        """Remove the first pair of a group; the group goes to the end, so that every address gets its turn."""
+    def waiting(self, address: str) -> tuple[ResolvedLease, ...]:
+        """The pairs of a group, in the order in which they came."""
+        return tuple(self._groups.get(address, ()))
+
+    def take(self, address: str, at: int = 0) -> ResolvedLease:
+        """Remove the pair at that place of a group; the group goes to the end, so that every address gets its turn."""
         group = self._groups[address]
-        resolved = group.popleft()
+        resolved = group[at]
+        del group[at]
         self._count -= 1
         if group:
             self._groups.move_to_end(address)
@@ -51,9 +54,14 @@ class ResolvedQueue:
             del self._groups[address]
         return resolved
 
+    def take_where(self, is_wanted: Callable[[ResolvedLease], bool]) -> list[ResolvedLease]:
+        """Remove the pairs of which that is true."""
+        found: list[ResolvedLease] = []
+        for address in self.groups:
+            wanted = [at for at, resolved in enumerate(self._groups[address]) if is_wanted(resolved)]
+            found += [self.take(address, at) for at in reversed(wanted)]
+        return found
+
     def take_all(self) -> list[ResolvedLease]:
         """Empty the queue: the run is stopping."""
-        waiting = [resolved for group in self._groups.values() for resolved in group]
-        self._groups.clear()
-        self._count = 0
-        return waiting
+        return self.take_where(lambda _: True)

@@ -77,7 +77,8 @@ class CommittedCounts:
     def __init__(self) -> None:
         self.stored = 0
         self.unchanged = 0
-        self.redirects = 0
+        self.pages = 0
+        """What MaxPages counts."""
         self.by_state: Counter[State] = Counter()
         self.received = 0
         """Bytes on the wire."""
@@ -95,7 +96,7 @@ class CommittedCounts:
         """Count what only the database knows: whether a document was new."""
         self.stored += written.stored
         self.unchanged += written.unchanged
-        self.redirects += written.redirects
+        self.pages += written.pages
         self.reasons.update(written.not_kept)
         self.received += written.received
         self.saved.update(written.saved)

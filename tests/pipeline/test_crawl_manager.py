@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from parcahyd.config.schema import HostRule, WorkConf
 from parcahyd.core.messages import Committed
-from parcahyd.core.records import Assignment, DueUrl, Pause, ResolvedLease, RobotsFact, RobotsStatus, SiteLease
-from parcahyd.pipeline.crawl_manager import CrawlManager
+from parcahyd.core.records import (
+    MOST_LEASED,
+    Assignment,
+    DueUrl,
+    Pause,
+    ResolvedLease,
+    RobotsFact,
+    RobotsStatus,
+    SiteLease,
+)
+from parcahyd.pipeline.crawl_manager import CrawlManager, Permit, Permits, Unshared
 from parcahyd.pipeline.resolved_queue import ResolvedQueue
 from parcahyd.rules.urls.host_rules import host_delays
 
@@ -21,7 +30,15 @@ class Clock:
 class Bench:
     """A Crawl Manager with its queue, and what it handed to whom."""
 
-    def __init__(self, workers: int = 2, open_sites: int = 10, argument_url: int = 5, max_pages: int = 0) -> None:
+    def __init__(
+        self,
+        workers: int = 2,
+        open_sites: int = 10,
+        argument_url: int = 5,
+        max_pages: int | None = None,
+        permits: Permits | None = None,
+        visit_pages: int = 100,
+    ) -> None:
         self.queue = ResolvedQueue(1000)
         self.sites = 1
         self.sets: list[tuple[int, tuple[Assignment, ...]]] = []
@@ -32,14 +49,18 @@ class Bench:
             workers=workers,
             argument_url=argument_url,
             open_sites=open_sites,
-            visit_pages=100,
+            visit_pages=visit_pages,
             max_pages=max_pages,
             sites_with_work=lambda: self.sites,
             pauses=[Pause("host paused.example", 1003.0), Pause("address 192.0.2.9", 1004.0)],
+            permits=permits,
         )
 
-    def put(self, visit: int, host: str, *addresses: str, failures: int = 0, robots: RobotsFact | None = None) -> None:
-        lease = SiteLease(visit, visit, "http", host, 80, (DueUrl(1, "/"),), failures=failures, robots=robots)
+    def put(
+        self, visit: int, host: str, *addresses: str, failures: int = 0, robots: RobotsFact | None = None, urls: int = 1
+    ) -> None:
+        due = tuple([DueUrl(number, f"/{number}") for number in range(urls)])
+        lease = SiteLease(visit, visit, "http", host, 80, due, failures=failures, robots=robots)
         self.queue.put(ResolvedLease(lease, addresses, 2000.0))
 
     def worker_of(self, visit: int) -> int | None:
@@ -167,6 +188,14 @@ def test_a_host_of_a_worker_that_is_gone_waits_for_the_delay_of_its_robots_txt()
     assert [bench.assignment(visit).host_not_before for visit in (4, 5, 6)] == [1005.0, 1007.0, 1060.0]
 
 
+def test_a_visit_asks_for_what_it_finds_only_if_its_lease_has_all_that_is_due() -> None:
+    bench = Bench(visit_pages=3 * MOST_LEASED)
+    bench.put(1, "small.example", "192.0.2.1", urls=MOST_LEASED - 1)
+    bench.put(2, "large.example", "192.0.2.2", urls=MOST_LEASED)
+    bench.manager.run()
+    assert (bench.assignment(1).pages, bench.assignment(2).pages) == (3 * MOST_LEASED, MOST_LEASED)
+
+
 def test_max_pages_is_shared_with_sites_that_are_still_being_resolved() -> None:
     bench = Bench(max_pages=60)
     bench.sites = 3
@@ -208,3 +237,87 @@ def test_pages_of_a_worker_that_is_gone_are_counted_by_the_database() -> None:
     assert bench.assignment(3).pages == 1
     bench.manager.request_processed(3, 1, ())
     assert bench.manager.limit_reached
+
+
+class SomePermits(Unshared):
+    """Permits for the hosts that a test names, and what was said of subjects."""
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, Permit] = {}
+        self.said: list[tuple[object, ...]] = []
+        self.wanted_pages = 0
+
+    def ask(self, lease: SiteLease, address: str) -> Permit | None:  # noqa: ARG002
+        return self.hosts.get(lease.host)
+
+    def begin(self, subject: str) -> None:
+        self.said.append(("begin", subject))
+
+    def rest(self, subject: str, seconds: float, pause: Pause | None) -> None:
+        self.said.append(("rest", subject, seconds, None if pause is None else pause.not_before))
+
+    def end(self, subject: str) -> None:
+        self.said.append(("end", subject))
+
+    def slow_down(self, host: str, delay: float) -> None:
+        self.said.append(("slow down", host, delay))
+
+    def want_pages(self) -> None:
+        self.wanted_pages += 1
+
+
+def test_a_pair_without_a_permit_lets_others_of_its_group_pass() -> None:
+    permits = SomePermits()
+    bench = Bench(permits=permits)
+    permits.hosts["b.example"] = Permit(1007.0, 1008.0, 2)
+    bench.put(1, "a.example", "192.0.2.1")
+    bench.put(2, "b.example", "192.0.2.1")
+    bench.manager.run()
+    assert bench.worker_of(1) is None
+    given = bench.assignment(2)
+    assert (given.host_not_before, given.address_not_before, given.address_failures) == (1007.0, 1008.0, 2)
+    permits.hosts["a.example"] = Permit()
+    bench.manager.run()
+    assert bench.worker_of(1) == bench.worker_of(2), "the address has one worker"
+
+
+def test_subjects_are_free_when_no_visit_uses_them() -> None:
+    permits = SomePermits()
+    permits.hosts = {"a.example": Permit(), "b.example": Permit()}
+    bench = Bench(permits=permits)
+    bench.put(1, "a.example", "192.0.2.1")
+    bench.put(2, "b.example", "192.0.2.1")
+    bench.manager.run()
+    assert permits.said == [("begin", "host a.example"), ("begin", "address 192.0.2.1"), ("begin", "host b.example")]
+    permits.said.clear()
+    bench.manager.request_processed(1, 1, [Pause("host a.example", 1600.0, "asked", 1)], 1, (2.0, 1.0))
+    assert permits.said == [
+        ("rest", "host a.example", 2.0, 1600.0),
+        ("end", "host a.example"),
+        ("rest", "address 192.0.2.1", 1.0, None),
+    ]
+    assert bench.manager.visits_to({"address 192.0.2.1", "host a.example"}) == {bench.worker_of(2): [2]}
+    permits.said.clear()
+    bench.manager.slowed(2, 9.0)
+    bench.manager.worker_gone(bench.worker_of(2) or 0, host_delays(WorkConf(HostDelay=3.0)), 0.5)
+    assert permits.said == [
+        ("slow down", "b.example", 9.0),
+        ("rest", "host b.example", 9.0, None),
+        ("end", "host b.example"),
+        ("rest", "address 192.0.2.1", 0.5, None),
+        ("end", "address 192.0.2.1"),
+    ]
+
+
+def test_pages_are_asked_for_when_they_are_used_up_and_visits_wait() -> None:
+    permits = SomePermits()
+    permits.hosts = {f"h{visit}.example": Permit() for visit in range(1, 5)}
+    bench = Bench(permits=permits, max_pages=0)
+    bench.manager.run()
+    assert permits.wanted_pages == 0
+    bench.put(1, "h1.example", "192.0.2.1")
+    bench.manager.run()
+    assert permits.wanted_pages == 1
+    assert bench.worker_of(1) is None
+    bench.manager.set_max_pages(10)
+    assert bench.worker_of(1) is not None

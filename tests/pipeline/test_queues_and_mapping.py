@@ -31,9 +31,20 @@ def test_groups_take_turns_and_keep_their_own_order() -> None:
         queue.put(resolved(site, address))
     order = []
     while len(queue):
-        for address, _ in queue.heads():
-            order.append(queue.take(address).lease.site)
+        order += [queue.take(address).lease.site for address in queue.groups]
     assert order == [1, 3, 2]
+    assert queue.room == 10
+
+
+def test_pairs_are_taken_out_of_the_middle_of_a_group() -> None:
+    queue = ResolvedQueue(10)
+    for site, address in ((1, "a"), (2, "a"), (3, "a"), (4, "b")):
+        queue.put(resolved(site, address))
+    assert [one.lease.site for one in queue.waiting("a")] == [1, 2, 3]
+    assert queue.take("a", 1).lease.site == 2
+    assert queue.groups == ["b", "a"]
+    assert {one.lease.site for one in queue.take_where(lambda one: one.lease.site != 3)} == {1, 4}
+    assert [one.lease.site for one in queue.take_all()] == [3]
     assert queue.room == 10
 
 

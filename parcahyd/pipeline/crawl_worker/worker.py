@@ -52,7 +52,8 @@ class CrawlWorker:
     `emit` sends a record and returns what it cost in credit; `processed` sends *Request processed*; `slowed` sends
     the longer delay that a robots.txt asks for; `watched` sends the steps of requests in watched visits;
     `report_plugin_error` gets a sentence about an error of a plugin or of this program; `in_thread` runs the first function in
-    a thread, and calls the second on the event loop with the result or the error.
+    a thread, and calls the second on the event loop with the result or the error; `before_sending` ends the process where it
+    must send nothing any more.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class CrawlWorker:
         wake: Callable[[float], None],
         in_thread: Callable[[Callable[[], Any], Callable[[Any, Exception | None], None]], None],
         watched: Callable[[Watched], None] = lambda _: None,
+        before_sending: Callable[[], None] = lambda: None,
     ) -> None:
         self.number = number
         self.on_the_wire = 0
@@ -91,6 +93,7 @@ class CrawlWorker:
         self._report_plugin_error = report_plugin_error
         self._wake = wake
         self._in_thread = in_thread
+        self._before_sending = before_sending
         self._documents = DocumentReader(work, tools)
         self._waiting = WaitingAnswers(credit)
         self._handled_size = 0
@@ -144,10 +147,20 @@ class CrawlWorker:
         """Start no more requests; visits that wait for no answer are closed at once."""
         self._stopping = True
         for visit, _ in list(self._visits.values()):
-            self._scheduler.withdraw(visit)
-            visit.stop()
-            if visit.is_over:
-                self._close(visit)
+            self._stop_visit(visit)
+        self.turn()
+
+    def _stop_visit(self, visit: Visit) -> None:
+        self._scheduler.withdraw(visit)
+        visit.stop()
+        if visit.is_over:
+            self._close(visit)
+
+    def hand_back(self, visits: Iterable[int]) -> None:
+        """Send no new request in these visits; what is left of them goes back to the database."""
+        for number in visits:
+            if number in self._visits:
+                self._stop_visit(self._visits[number][0])
         self.turn()
 
     def turn(self) -> None:
@@ -282,6 +295,7 @@ class CrawlWorker:
         self._room.is_idle = self.on_the_wire * 4 < self._work.Connections * 3
         if visit.watch is not None:
             visit.watch.sent(planned)
+        self._before_sending()
         self._downloader.start(request, partial(self._arrived, visit, planned, request))
         if sent is not None and not self._tells_when_sent:
             sent()
@@ -450,7 +464,8 @@ class CrawlWorker:
         requests = visit.next_request.requests
         rests_until = now + max(visit.pace.delay, rate_rest) if requests else 0.0
         self._emit(visit.last_record(now, pauses, rests_until))
-        self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses))
+        rests = max(0.0, host_rest - monotonic), max(0.0, address_rest - monotonic)
+        self._processed(RequestProcessed(visit.lease.visit, visit.pages, requests, pauses, rests))
 
     def _emit(self, record: FromWorkerToUpdate) -> None:
         self._credit -= self._send(record)

@@ -12,15 +12,15 @@ __all__ = ["PageBudget"]
 
 
 class PageBudget:
-    """Counts the pages of a run; `max_pages` 0 means that there is no limit.
+    """Counts the pages of a run; `max_pages` None means that there is no limit.
 
     Call `reserve` when a visit begins, `used` when it is over, `lost` when a worker died, and `committed` with every report
-    of the database.
+    of the database. A pipeline of a cluster begins with 0, and calls `set_to` with what it has drawn of the limit of all.
     """
 
-    def __init__(self, max_pages: int) -> None:
+    def __init__(self, max_pages: int | None) -> None:
         self._max_pages = max_pages
-        self._left = max_pages
+        self._left = max_pages or 0
         self._reserved: dict[int, int] = {}
         self._promised = 0
         """The sum of what is reserved."""
@@ -32,7 +32,7 @@ class PageBudget:
     @property
     def is_used_up(self) -> bool:
         """Whether no visit may begin now."""
-        return self._max_pages > 0 and not self._left
+        return self._max_pages is not None and not self._left
 
     @property
     def is_over(self) -> bool:
@@ -44,7 +44,7 @@ class PageBudget:
 
         With half of it, sites that are found later get a part, too.
         """
-        if not self._max_pages:
+        if self._max_pages is None:
             return most
         part = (self._left + self._promised) // (2 * max(1, sites))
         pages = min(most, self._left, max(1, part))
@@ -66,11 +66,16 @@ class PageBudget:
         Without visits, too: pages of a visit that was over may not have reached the database.
         """
         self._promised -= sum([self._reserved.pop(visit, 0) for visit in visits])
-        self._in_doubt = self._max_pages > 0
+        self._in_doubt = self._max_pages is not None
+
+    def set_to(self, max_pages: int) -> None:
+        """The pipeline may store so many pages in all from now on: it has drawn more, or given back what was left."""
+        self._left = max(0, self._left + max_pages - (self._max_pages or 0))
+        self._max_pages = max_pages
 
     def committed(self, released: Iterable[int], pages: int) -> None:
         """The database has released these visits, and has stored or confirmed so many pages in this run."""
         self._unreleased.difference_update(released)
         if self._in_doubt and not self._unreleased and not self._reserved:
             self._in_doubt = False
-            self._left = max(0, self._max_pages - pages)
+            self._left = max(0, (self._max_pages or 0) - pages)

@@ -52,7 +52,7 @@ def test_all_of_it_is_used_if_there_is_work(max_pages: int, sites: list[int]) ->
 
 
 def test_without_a_limit_a_visit_takes_what_it_may() -> None:
-    budget = PageBudget(0)
+    budget = PageBudget(None)
     assert budget.reserve(1, 5000, 20) == 5000
     budget.lost([1])
     budget.committed([1], 7)
@@ -88,3 +88,23 @@ def test_pages_of_a_lost_visit_are_counted_when_all_visits_are_committed() -> No
     assert budget.reserve(4, 5000, 9) == 1
     budget.used(4, 1)
     assert budget.is_over
+
+
+def test_a_part_of_a_cluster_counts_by_what_it_has_drawn() -> None:
+    budget = PageBudget(0)
+    assert budget.is_used_up
+    budget.set_to(3)
+    assert [budget.reserve(visit, 5000, 1) for visit in (1, 2)] == [1, 1]
+    budget.set_to(5)
+    assert [budget.reserve(visit, 5000, 1) for visit in (3, 4, 5, 6)] == [2, 1, 0, 0]
+    assert budget.is_used_up
+
+
+def test_pages_that_a_part_used_and_did_not_store_are_used_again() -> None:
+    budget = PageBudget(0)
+    budget.set_to(1)
+    assert budget.reserve(1, 5000, 1) == 1
+    budget.used(1, 1)
+    budget.lost([])
+    budget.committed([1], 0)
+    assert budget.reserve(2, 5000, 1) == 1
