@@ -13,6 +13,7 @@ from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.curl_errors import detail_of, failure_of, ftp_status_of
 from parcahyd.net.giving_way import Tempo
 from parcahyd.net.http_heads import final_head, headers_of
+from parcahyd.net.send_timeout import send_timeout
 from parcahyd.net.wire_budget import WireBudget
 from parcahyd.rules.listings.ftp_listing import FTP_LISTING
 from parcahyd.rules.listings.gopher_menu import GOPHER_MENU, gopher_media_type, is_gopher_error, is_one_line
@@ -62,6 +63,7 @@ class Transfer:
         "_pin",
         "_pipewait",
         "_port",
+        "_socket_options",
         "_too_large",
         "curl",
         "done",
@@ -105,6 +107,7 @@ class Transfer:
         """The URL where it is one of ftp or gopher."""
         # Waiting for the first connection to learn that it speaks HTTP/2 lets 32 requests share one instead of opening 32. It
         # delays the first requests to a server that does not, and is pointless for plain http and for one request at a time.
+        self._socket_options = send_timeout(conf.SendTimeout)
         self._pipewait = conf.HostConnections > 1 or any((rule.Connections or 1) > 1 for rule in conf.Host)
         self._set_constants(conf, authorities)
 
@@ -239,7 +242,10 @@ class Transfer:
             self._peer = address
             refused: int = pycurl.SOCKET_BAD
             return refused
-        return socket.socket(family, kind, protocol)
+        opened = socket.socket(family, kind, protocol)
+        for option in self._socket_options:
+            opened.setsockopt(*option)
+        return opened
 
     def _approve_peer(self, peer: str, _local: str, _peer_port: int, _local_port: int) -> int:
         if peer != self._pin:

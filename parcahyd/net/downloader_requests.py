@@ -30,6 +30,7 @@ from parcahyd.core.ports import DownloadFailure, DownloadRequest, DownloadResult
 from parcahyd.net.certificate_authorities import authorities_file
 from parcahyd.net.cookie_jar import CookieJar
 from parcahyd.net.pinned_requests import PinnedAdapter, PinnedConnection, PinnedRequest
+from parcahyd.net.send_timeout import send_timeout
 from parcahyd.net.threaded_downloader import ThreadedDownloader
 from parcahyd.rules.media_types.content_codings import ACCEPT_ENCODING, codings_of
 
@@ -65,7 +66,9 @@ class RequestsDownloader(ThreadedDownloader):
         super().__init__(conf, loop)
         # The adapter alone, without a Session: a Session reads a redirect's body whole, whatever its size, keeps cookies, and
         # takes proxies and credentials from the environment.
-        self._adapter = PinnedAdapter(authorities_file(conf.CaFile), conf.HostConnections, 4 * conf.Connections)
+        self._adapter = PinnedAdapter(
+            authorities_file(conf.CaFile), conf.HostConnections, 4 * conf.Connections, send_timeout(conf.SendTimeout)
+        )
         self._jar = CookieJar()
         first_byte = conf.TimeoutIdle if conf.TimeoutFirstByte is None else conf.TimeoutFirstByte
         self._timeouts: Any = (conf.TimeoutConnect or None, first_byte or None)

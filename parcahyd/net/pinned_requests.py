@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, InsecureRequestWarning, NewConnectionError
 from urllib3.util.connection import create_connection
+
+from parcahyd.net.send_timeout import SocketOption
 
 __all__ = ["PinnedAdapter", "PinnedConnection", "PinnedRequest"]
 
@@ -41,8 +44,11 @@ class PinnedRequest(requests.PreparedRequest):
 class PinnedConnection(HTTPConnection):
     """A connection to `pin`, whatever the name of the host is. `peer` is the address at its other end."""
 
-    def __init__(self, *args: Any, pin: Pin, in_use: dict[int, PinnedConnection], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, pin: Pin, in_use: dict[int, PinnedConnection], more_options: Sequence[SocketOption], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.socket_options = [*(self.socket_options or ()), *more_options]
         self.peer = ""
         self._pin = pin
         self._in_use = in_use
@@ -87,8 +93,12 @@ class PinnedAdapter(HTTPAdapter):
     `in_use` shows the connection that a thread last sent a request over.
     """
 
-    def __init__(self, authorities: str, connections_per_pool: int, most_pools: int) -> None:
+    def __init__(
+        self, authorities: str, connections_per_pool: int, most_pools: int, more_options: Sequence[SocketOption] = ()
+    ) -> None:
+        """`more_options` are options of every socket."""
         super().__init__()
+        self._more_options = more_options
         self.in_use: dict[int, PinnedConnection] = {}
         self._trust = ssl.create_default_context(cafile=authorities)
         self._blind_trust = ssl.create_default_context()
@@ -138,5 +148,13 @@ class PinnedAdapter(HTTPAdapter):
                 cert_reqs=trust.verify_mode,
                 pin=pin,
                 in_use=self.in_use,
+                more_options=self._more_options,
             )
-        return _PinnedPool(host, port, maxsize=self._connections_per_pool, pin=pin, in_use=self.in_use)
+        return _PinnedPool(
+            host,
+            port,
+            maxsize=self._connections_per_pool,
+            pin=pin,
+            in_use=self.in_use,
+            more_options=self._more_options,
+        )
