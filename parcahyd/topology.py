@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from parcahyd.config.schema import Configuration
+from parcahyd.core.errors import UserError
 from parcahyd.core.messages import (
     AddressesFound,
     Assigned,
     Committed,
     Credit,
+    HandBack,
     Leases,
     Ready,
     RequestProcessed,
@@ -100,8 +102,11 @@ def crawl(
     `told` gets a line for each setting that is taken over from the last run or differs from it.
     """
     from parcahyd.processes.coordinator import Coordinator
+    from parcahyd.processes.whole_crawl import WholeCrawl
 
-    return Coordinator(configuration, seeds, forever, observer, join_coordinator, as_configured, told).run()
+    if configuration.is_cluster:
+        raise UserError("LocalInstance = false: a program crawls on its own machine", "parcahyd run, or LocalInstance = true")
+    return Coordinator(configuration, seeds, forever, WholeCrawl(observer), join_coordinator, as_configured, told).run()
 
 
 def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, host: Coordinator) -> CoordinatorBoxes:
@@ -133,6 +138,9 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
             bad, over = hand_back(resolved, schedule, host.clock.now())
             for record in (*bad, over):
                 database.send(record)
+            url_dispatcher.handed_over(pair.visit)
+        elif host.part.is_blocked(pair.host):
+            host.put_aside(pair)
             url_dispatcher.handed_over(pair.visit)
         else:
             if resolved.addresses != pair.addresses:
@@ -170,15 +178,16 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
         argument_url=work.ArgumentUrl,
         open_sites=work.OpenSites,
         visit_pages=host.visit_pages,
-        max_pages=work.MaxPages or 0,
+        max_pages=host.part.max_pages(work.MaxPages),
         sites_with_work=lambda: url_dispatcher.open_visits,
         pauses=ready.pauses,
         host_share=work.HostShare,
+        permits=host.part.permits,
     )
 
     # Crawl Worker -> Crawl Manager
     def request_processed(message: RequestProcessed) -> None:
-        crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests)
+        crawl_manager.request_processed(message.visit, message.pages, message.pauses, message.requests, message.rests)
         signals.raise_(Signal.REQUEST_PROCESSED)
 
     workers.on(RequestProcessed, request_processed)
@@ -189,15 +198,20 @@ def join_coordinator(configuration: Configuration, ready: Ready, forever: bool, 
     database.on(Committed, workers.committed)
     database.on(Committed, crawl_manager.committed)
 
-    signals.wire(Signal.SOMETHING_TO_MAP, mapping_manager.run)
-    signals.wire(Signal.HUNGRY, mapping_manager.run)
-    signals.wire(Signal.SOMETHING_TO_CRAWL, crawl_manager.run)
-    signals.wire(Signal.REQUEST_PROCESSED, crawl_manager.run)
-    # These two make room in a queue, so the box that fills it runs, too.
-    signals.wire(Signal.HUNGRY, url_dispatcher.dispatch)
-    signals.wire(Signal.REQUEST_PROCESSED, mapping_manager.run)
+    boxes = CoordinatorBoxes(signals, url_dispatcher, url_ip_queue, mapping_manager, resolved_queue, crawl_manager)
+    _wire_signals(boxes)
+    return boxes
 
-    return CoordinatorBoxes(signals, url_dispatcher, url_ip_queue, mapping_manager, resolved_queue, crawl_manager)
+
+def _wire_signals(boxes: CoordinatorBoxes) -> None:
+    """Which signal wakes which box."""
+    boxes.signals.wire(Signal.SOMETHING_TO_MAP, boxes.mapping_manager.run)
+    boxes.signals.wire(Signal.HUNGRY, boxes.mapping_manager.run)
+    boxes.signals.wire(Signal.SOMETHING_TO_CRAWL, boxes.crawl_manager.run)
+    boxes.signals.wire(Signal.REQUEST_PROCESSED, boxes.crawl_manager.run)
+    # These two make room in a queue, so the box that fills it runs, too.
+    boxes.signals.wire(Signal.HUNGRY, boxes.url_dispatcher.dispatch)
+    boxes.signals.wire(Signal.REQUEST_PROCESSED, boxes.mapping_manager.run)
 
 
 def join_crawl_worker(configuration: Configuration, downloader: Downloader, host: CrawlWorkerProcess) -> CrawlWorker:
@@ -223,9 +237,11 @@ def join_crawl_worker(configuration: Configuration, downloader: Downloader, host
         report_plugin_error=host.send_notice,
         wake=host.wake,
         in_thread=host.run_in_thread,
+        before_sending=host.before_sending,
     )
-    # Crawl Manager -> MainQ of the Crawl Worker
+    # Crawl Manager -> MainQ of the Crawl Worker, and back where another pipeline waits for a host
     host.coordinator.on(Visits, lambda visits: crawl_worker.accept(visits.assignments))
+    host.coordinator.on(HandBack, lambda message: crawl_worker.hand_back(message.visits))
     # Update Database -> Crawl Worker: what was committed may be sent again
     host.buffer_handlers.append((Credit, lambda credit: crawl_worker.add_credit(credit.size)))
     return crawl_worker
@@ -253,15 +269,33 @@ def join_update_database(configuration: Configuration, host: UpdateDatabaseProce
     return UpdateBoxes(signals, document_buffer, update_database)
 
 
+def run_pipeline() -> int:
+    """One pipeline of a cluster, as the agent of its machine starts it."""
+    from parcahyd.processes.coordinator import Coordinator
+    from parcahyd.processes.pipeline import Pipeline
+
+    pipeline = Pipeline()
+    return pipeline.run(
+        Coordinator(pipeline.configuration, (), pipeline.is_forever, pipeline.part, join_coordinator, as_configured=True)
+    )
+
+
 def main(arguments: Sequence[str]) -> int:
-    """The entry of child processes: `python -m parcahyd.topology ROLE`, as `runtime.children` starts them."""
-    if arguments == ["crawl-worker"]:
+    """The entry of child processes: `python -m parcahyd.topology ROLE [MEMORY]`, as `runtime.children` starts them."""
+    role, memory = arguments[0], arguments[1] if len(arguments) > 1 else None
+    if role == "pipeline":
+        return run_pipeline()
+    if role == "ray-driver":
+        from parcahyd.processes.ray_driver import run_ray_driver
+
+        return run_ray_driver()
+    if role == "crawl-worker":
         from parcahyd.processes.crawl_worker import CrawlWorkerProcess
 
-        return CrawlWorkerProcess(join_crawl_worker).run()
+        return CrawlWorkerProcess(join_crawl_worker, memory).run()
     from parcahyd.processes.update_database import UpdateDatabaseProcess
 
-    return UpdateDatabaseProcess(join_update_database).run()
+    return UpdateDatabaseProcess(join_update_database, memory).run()
 
 
 if __name__ == "__main__":

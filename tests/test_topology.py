@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -21,8 +20,10 @@ from parcahyd.core.messages import (
     Slowed,
 )
 from parcahyd.core.ports import Resolution
+from parcahyd.core.progress import NullObserver
 from parcahyd.core.records import Assignment, BadRecord, DueUrl, ResolvedLease, SiteAddresses, SiteLease, VisitOver
 from parcahyd.core.states import Reason
+from parcahyd.processes.whole_crawl import WholeCrawl
 from parcahyd.testing import FakeClock
 from parcahyd.topology import CoordinatorBoxes, join_coordinator
 
@@ -69,8 +70,9 @@ class Host:
     """The coordinator as the boxes see it. `check` stops the loop when as many pairs were delivered as the test waits for."""
 
     def __init__(self) -> None:
+        self.part = WholeCrawl(NullObserver())
         self.clock = FakeClock()
-        self.loop = asyncio.new_event_loop()
+        self.loop = self.part.surroundings.loop
         self.update_database, self.workers = Recorded(), Recorded()
         self.resolver = Names()
         self.local_schemes = frozenset({"file"})

@@ -3,12 +3,15 @@
 | from | to | messages |
 |---|---|---|
 | coordinator | Update Database | Begin, LeaseRequest, AddressesFound, Assigned, WorkerGone, Finish, |
-| | | and BadRecord and VisitOver of pairs that never reached a worker |
-| Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, CannotGoOn, Finished |
-| coordinator | Crawl Worker | Begin, BufferAddress, Visits, Stop |
+| | | and BadRecord and VisitOver of pairs that never reached a worker; on a cluster GoIdle and FollowScope |
+| Update Database | coordinator | Ready or CannotRun, Leases, Committed, Notice, CannotGoOn, Finished; |
+| | | on a cluster Idle and Pulse |
+| coordinator | Crawl Worker | Begin, BufferAddress, Visits, HandBack, Stop |
 | Crawl Worker | coordinator | RequestProcessed, Slowed, Watched, Report, Notice, CannotRun |
 | Crawl Worker | Update Database | WorkerJoined, then the records of `records.py`; PauseRecord passes the buffer by |
 | Update Database | Crawl Worker | Credit |
+| agent of a cluster's machine | coordinator | Begin; closing the channel asks it to give its partition back |
+| coordinator | agent | CannotRun, Notice |
 """
 
 # Annotations are not postponed here: msgspec reads those of records, and would compile each from its text in every process.
@@ -50,15 +53,22 @@ __all__ = [
     "Credit",
     "Finish",
     "Finished",
+    "FollowScope",
+    "FromAgentToPipeline",
     "FromCoordinatorToUpdate",
     "FromCoordinatorToWorker",
+    "FromPipelineToAgent",
     "FromUpdateToCoordinator",
     "FromUpdateToWorker",
     "FromWorkerToCoordinator",
     "FromWorkerToUpdate",
+    "GoIdle",
+    "HandBack",
+    "Idle",
     "LeaseRequest",
     "Leases",
     "Notice",
+    "Pulse",
     "Ready",
     "Report",
     "RequestProcessed",
@@ -97,6 +107,8 @@ class Begin(_Message, frozen=True):
     forever: bool = False
     as_configured: bool = False
     """What the last run was given of the user's own, and this one was not, is left out."""
+    partition: bytes = b""
+    """The HeldPartition, encoded, where this is a pipeline of a cluster."""
 
 
 class Ready(_Message, frozen=True):
@@ -196,7 +208,7 @@ class Committed(_Message, frozen=True):
     buffer_records: int
     buffer_bytes: int
     pages: int = 0
-    """Those of `stored` and `unchanged` that are no redirects: what MaxPages counts."""
+    """What MaxPages counts: those of `stored` and `unchanged` that are neither redirects nor members of archives."""
     rests_until: float = 0.0
     """The latest `VisitOver.rests_until` of the released visits."""
     unstored: int = 0
@@ -229,6 +241,42 @@ class Finished(_Message, frozen=True):
     """URLs that wait until MaxPagesPerSite is raised."""
 
 
+class GoIdle(_Message, frozen=True):
+    """On a cluster: say at the hub that this partition has nothing to do, unless a letter came or something falls due before
+    `until`."""
+
+    until: float
+    again_before: float | None
+    """As in LeaseRequest."""
+
+
+class Idle(_Message, frozen=True):
+    """The answer to GoIdle."""
+
+    is_idle: bool
+    taken: int
+    """Letters that were taken in so far."""
+
+
+class FollowScope(_Message, frozen=True):
+    """On a cluster: the scope has a new version."""
+
+
+class Pulse(_Message, frozen=True):
+    """On a cluster: this process goes on. Its coordinator does not renew for processes that stand still."""
+
+    posted: dict[str, int] = {}
+    """What was posted to other partitions so far: letters, bytes, urls, spared."""
+    taken: int = 0
+    """Letters that were taken in so far."""
+
+
+class HandBack(_Message, frozen=True):
+    """Send no new request in these visits, and hand them back: another pipeline waits for their host or address."""
+
+    visits: tuple[int, ...]
+
+
 class Visits(_Message, frozen=True):
     """A set for a Crawl Worker, at most ArgumentUrl pairs."""
 
@@ -248,6 +296,8 @@ class RequestProcessed(_Message, frozen=True):
     pages: int
     requests: int
     pauses: tuple[Pause, ...]
+    rests: tuple[float, float] = (0.0, 0.0)
+    """For how many seconds its host and its address rest, counted from when this was sent."""
 
 
 class Slowed(_Message, frozen=True):
@@ -297,9 +347,13 @@ BufferRecord = (
     ExternRecord | LinksRecord | PageRecord | UnchangedRecord | SiteRecord | RobotsRedirectRecord | BadRecord | VisitOver
 )
 FromWorkerToUpdate = WorkerJoined | BufferRecord | PauseRecord
-FromCoordinatorToUpdate = Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | BadRecord | VisitOver
-FromUpdateToCoordinator = Ready | CannotRun | CannotGoOn | Leases | Committed | Notice | Finished
-FromCoordinatorToWorker = Begin | BufferAddress | Visits | Stop
+FromCoordinatorToUpdate = (
+    Begin | LeaseRequest | AddressesFound | Assigned | WorkerGone | Finish | GoIdle | FollowScope | BadRecord | VisitOver
+)
+FromUpdateToCoordinator = Ready | CannotRun | CannotGoOn | Leases | Committed | Notice | Idle | Pulse | Finished
+FromCoordinatorToWorker = Begin | BufferAddress | Visits | HandBack | Stop
+FromAgentToPipeline = Begin
+FromPipelineToAgent = CannotRun | Notice
 FromWorkerToCoordinator = RequestProcessed | Slowed | Watched | Report | Notice | CannotRun
 FromUpdateToWorker = Credit
 
@@ -342,8 +396,9 @@ class Written(msgspec.Struct):
     """Pages with a document or a redirect that the URL did not have."""
     unchanged: int = 0
     """Pages that did not change, by their bytes or by the server's answer."""
-    redirects: int = 0
-    """Those of `stored` and `unchanged` that are redirects."""
+    pages: int = 0
+    """Those of `stored` and `unchanged` that MaxPages counts: no redirects, and no members of archives, which nobody asked
+    for."""
     not_kept: dict[str, int] = {}
     """Pages of which nothing is kept because they ask for that, by the word of the reason: noindex or noarchive."""
     received: int = 0

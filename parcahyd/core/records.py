@@ -14,6 +14,7 @@ from parcahyd.core.states import Event, Reason, State, after
 
 __all__ = [
     "LOCAL_ADDRESS",
+    "MOST_LEASED",
     "AnswerRecord",
     "Assignment",
     "BadRecord",
@@ -158,6 +159,10 @@ class RobotsRedirect(_Record, frozen=True):
     hops: int
 
 
+MOST_LEASED = 5000
+"""Due URLs that a lease carries: many sites are leased at a time. A visit can ask for more, which it finds itself."""
+
+
 class SiteLease(_Record, frozen=True):
     """A URL-IP pair: one leased site, its due URLs and its meta-info. One pair is one visit."""
 
@@ -167,6 +172,7 @@ class SiteLease(_Record, frozen=True):
     host: str
     port: int
     urls: tuple[DueUrl, ...]
+    """At most VisitPages and `MOST_LEASED`."""
     addresses: tuple[str, ...] = ()
     """Blank until a URL Mapper filled it in, or kept from the last visit."""
     addresses_expire: float = 0.0
@@ -192,6 +198,12 @@ class SiteLease(_Record, frozen=True):
     """Paths of folders: nothing outside of them is requested. Empty where the whole site may be."""
     is_watched: bool = False
     """A worker's process ended during a visit to this site: the coordinator is told of every request (`messages.Watched`)."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more URLs may be due than a lease carries. They come before those that the visit finds, so it asks for its
+        own only, and the next visit gets them."""
+        return len(self.urls) >= MOST_LEASED
 
     @property
     def has_suspects(self) -> bool:

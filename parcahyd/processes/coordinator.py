@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration, decode_configuration
 from parcahyd.core.errors import RunFailure, UserError
 from parcahyd.core.messages import (
@@ -32,17 +31,16 @@ from parcahyd.core.messages import (
     Signal,
 )
 from parcahyd.core.ports import Clock, Resolver
-from parcahyd.core.progress import Observer
 from parcahyd.core.records import SiteLease, VisitOver
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.run_progress import RunProgress
+from parcahyd.processes.whole_crawl import Part
 from parcahyd.processes.worker_deaths import judge
 from parcahyd.processes.worker_pool import Loss, WorkerPool
 from parcahyd.refresh.schedule import Schedule
 from parcahyd.rules.urls.host_rules import HostRules, host_delays, robots_warning
 from parcahyd.runtime.channel import Channel
 from parcahyd.runtime.children import Child, usable_cores
-from parcahyd.runtime.clock import SystemClock
 from parcahyd.runtime.run_lock import RunLock
 from parcahyd.runtime.stop_signals import handled_signals, hold_back, ignore_from_now_on, interrupt_on_signals
 
@@ -59,11 +57,15 @@ _GRACE = 10.0
 _ONE_REQUEST = 1.0
 """Seconds within which several signals are one request to stop: `timeout` and shells signal a process and then its group."""
 
+_DAY = 86400.0
 _EXIT_DONE, _EXIT_INTERRUPTED = 0, 130
 
 
 class Coordinator:
-    """One run, from the lock to the summary. `join` makes and connects the boxes of this process."""
+    """One run, from the lock to the summary. `join` makes and connects the boxes of this process.
+
+    `part` is what the run is part of: on a cluster this is the coordinator of one pipeline.
+    """
 
     update_database: Channel
     workers: WorkerPool
@@ -76,13 +78,14 @@ class Coordinator:
         configuration: Configuration,
         seeds: Sequence[str],
         forever: bool,
-        observer: Observer,
+        part: Part,
         join: Callable[[Configuration, Ready, bool, Coordinator], CoordinatorBoxes],
         as_configured: bool = False,
         told: Callable[[str], None] | None = None,
     ) -> None:
-        self.clock: Clock = SystemClock()
-        self.loop = asyncio.new_event_loop()
+        self.part = part
+        self.clock: Clock = part.surroundings.clock
+        self.loop = part.surroundings.loop
         self.worker_count = configuration.work.MaxInstances or usable_cores()
         self.visit_pages = configuration.work.VisitPages
         self._configuration = configuration
@@ -91,8 +94,8 @@ class Coordinator:
         self._as_configured = as_configured
         self._told = told
         self._join = join
-        self._boxes: CoordinatorBoxes | None = None
-        self._progress = RunProgress(self.clock, observer)
+        self.boxes: CoordinatorBoxes | None = None
+        self._progress = RunProgress(self.clock, part.observer)
         self._phase = "starting"
         self._outcome = ""
         self._result: int | Exception | None = None
@@ -103,10 +106,11 @@ class Coordinator:
         """The exit code. Raises UserError and RunFailure."""
         with interrupt_on_signals():
             try:
-                lock = RunLock(database_url(self._configuration))
+                lock = self.part.lock(self._configuration)
                 try:
                     return self._run_with_children(lock)
                 finally:
+                    self.part.end()
                     lock.release()
             except KeyboardInterrupt:  # Before the loop ran, so no visit has begun.
                 self._progress.close("interrupted", None)
@@ -116,9 +120,10 @@ class Coordinator:
 
     def _run_with_children(self, lock: RunLock) -> int:
         # Children load their modules while this process reads the plugins. Nearly every run needs a worker.
-        update_database = Child("update-database", lock.descriptor)
+        update_database = Child("update-database", lock.descriptor, self.part.memory)
         self._start_update_database(update_database)
         self.workers = self._worker_pool(lock)
+        self.part.begin(self)
         try:
             self.workers.start(0)
             self.resolver = self._read_plugins()
@@ -131,7 +136,7 @@ class Coordinator:
 
     def _run_until_ended(self) -> int:
         self.loop.set_exception_handler(self._bug)
-        numbers = handled_signals()
+        numbers = handled_signals() if self.part.is_alone else []
         for number in numbers:
             self.loop.add_signal_handler(number, self._interrupted)
         self.loop.call_later(_REPORT_EVERY, self._report)
@@ -178,6 +183,7 @@ class Coordinator:
                 credit=self._credit,
                 forever=self._forever,
                 as_configured=self._as_configured,
+                partition=self.part.partition,
             )
         )
 
@@ -186,7 +192,7 @@ class Coordinator:
         return Begin(msgspec.msgpack.encode(self._configuration), credit=self._credit, max_rate=max_rate)
 
     def _worker_pool(self, lock: RunLock) -> WorkerPool:
-        start = partial(Child, "crawl-worker", lock.descriptor)
+        start = partial(Child, "crawl-worker", lock.descriptor, self.part.memory)
         workers = WorkerPool(self.loop, self._begin_of_workers(), start, self._worker_lost, self.check)
         workers.on(CannotRun, self._cannot_run)
         workers.on(Notice, self._notice)
@@ -202,19 +208,19 @@ class Coordinator:
         if self._result is not None or self._phase == "finishing":
             return
         if loss.failed_starts >= _MOST_FAILED_STARTS:
-            self._end(RunFailure(f"Crawl Workers end as soon as they start (exit code {loss.code})"))
+            self.end(RunFailure(f"Crawl Workers end as soon as they start (exit code {loss.code})"))
             return
         if not self._outcome:
             self._progress.note(f"Crawl Worker {loss.worker} ended (exit code {loss.code}) and was replaced")
         self.update_database.send(judge(loss, Schedule(self._configuration.work), self.clock.now()))
-        if self._boxes is not None:
+        if self.boxes is not None:
             work = self._configuration.work
-            self._boxes.crawl_manager.worker_gone(loss.worker, host_delays(work), work.address_delay)
-            self._boxes.signals.raise_(Signal.REQUEST_PROCESSED)
+            self.boxes.crawl_manager.worker_gone(loss.worker, host_delays(work), work.address_delay)
+            self.boxes.signals.raise_(Signal.REQUEST_PROCESSED)
 
     def _update_database_lost(self, child: Child) -> None:
         code = child.wait(1.0)
-        self._end(RunFailure(f"the Update Database process is gone (exit code {code}); start again to go on"))
+        self.end(RunFailure(f"the Update Database process is gone (exit code {code}); start again to go on"))
 
     def _end_children(self, update_database: Child) -> None:
         """However the run ended, no child stays. It is ending already, so another request to stop changes nothing."""
@@ -236,7 +242,7 @@ class Coordinator:
 
     def _ready(self, message: Ready) -> None:
         if message.empty:
-            self._end(
+            self.end(
                 UserError(
                     "there is nothing to crawl: the database knows no URL",
                     "parcahyd run URL, or Seeds in WorkConf.toml",
@@ -248,18 +254,19 @@ class Coordinator:
         if self._told is not None:
             for line in message.told:
                 self._told(line)
+        self.part.ready(self, message)
         self.workers.connect_to_buffer(message.buffer_address)
-        self._boxes = self._join(self._configuration, message, self._forever, self)
+        self.boxes = self._join(self._configuration, message, self._forever, self)
         self._phase = "crawling"
-        self._boxes.url_dispatcher.dispatch()
-        if self._configuration.work.MaxSeconds:
+        self.boxes.url_dispatcher.dispatch()
+        if self._configuration.work.MaxSeconds and self.part.is_alone:
             self.loop.call_later(self._configuration.work.MaxSeconds - self._progress.seconds, self._time_is_up)
 
     def _cannot_run(self, message: CannotRun) -> None:
-        self._end(UserError(message.message, message.remedy))
+        self.end(UserError(message.message, message.remedy))
 
     def _cannot_go_on(self, message: CannotGoOn) -> None:
-        self._end(RunFailure(message.sentence))
+        self.end(RunFailure(message.sentence))
 
     def _notice(self, message: Notice) -> None:
         self._progress.note(message.sentence, message.unstored)
@@ -268,16 +275,20 @@ class Coordinator:
 
     def check(self) -> None:
         """After every event: is the run over? When does something fall due?"""
-        if self._boxes is None or self._result is not None:
+        if self.boxes is None or self._result is not None:
             return
-        dispatcher = self._boxes.url_dispatcher
+        dispatcher = self.boxes.url_dispatcher
         if self._outcome:
-            self._hand_back_queues(self._boxes)
-        elif self._is_at_max_pages(self._boxes):
-            self._stop("max-pages")
+            self._hand_back_queues(self.boxes)
+        elif self.part.is_alone and self._is_at_max_pages(self.boxes):
+            self.stop("max-pages")
         if dispatcher.is_over():
-            self._finish(self._outcome or "done")
-            return
+            if self._outcome:
+                self.finish(self._outcome)
+                return
+            self.part.has_nothing_to_do(self)
+            if self._outcome:
+                return
         at = dispatcher.wakes_at()
         if self._alarm is not None:
             self._alarm.cancel()
@@ -296,8 +307,8 @@ class Coordinator:
 
     def _ring(self) -> None:
         self._alarm = None
-        if self._boxes is not None:
-            self._boxes.url_dispatcher.dispatch()
+        if self.boxes is not None:
+            self.boxes.url_dispatcher.dispatch()
 
     def _interrupted(self) -> None:
         """The first interrupt stops in order, the second at once."""
@@ -305,53 +316,60 @@ class Coordinator:
         if before is not None and now - before < _ONE_REQUEST:
             return
         self._interrupted_at = now
-        if before is not None or self._boxes is None:
+        if before is not None or self.boxes is None:
             self._end_unfinished()
         elif self._phase == "finishing":
             self.loop.call_later(_GRACE, self._end_unfinished)
         else:
-            self._stop("interrupted")
+            self.stop("interrupted")
             self.check()
 
     def _time_is_up(self) -> None:
         """MaxSeconds have passed: stop in order, as at the first interrupt, unless the run is ending already."""
         if not self._outcome:
-            self._stop("max-seconds")
+            self.stop("max-seconds")
             self.check()
 
-    def _stop(self, outcome: str) -> None:
+    def stop(self, outcome: str) -> None:
         """No new request; everything that is leased is handed back."""
+        if self._outcome:
+            return
         self._outcome = outcome
         self._phase = "stopping"
         within = self._configuration.work.StopTimeout
         self.loop.call_later(within + _GRACE, self._end_unfinished)
-        if self._boxes is not None:
-            self._boxes.url_dispatcher.stop()
-            self._boxes.crawl_manager.stop()
-            self._hand_back_queues(self._boxes)
+        if self.boxes is not None:
+            self.boxes.url_dispatcher.stop()
+            self.boxes.crawl_manager.stop()
+            self._hand_back_queues(self.boxes)
             self.workers.stop(within)
 
     def _hand_back_queues(self, boxes: CoordinatorBoxes) -> None:
         for pair in boxes.url_ip_queue.take(boxes.url_ip_queue.size):
-            self._hand_back(pair)
+            self.hand_back(pair)
         for resolved in boxes.resolved_queue.take_all():
-            self._hand_back(resolved.lease)
+            self.hand_back(resolved.lease)
 
-    def _hand_back(self, pair: SiteLease) -> None:
-        """A visit that never began: the site is as it was."""
+    def put_aside(self, pair: SiteLease) -> None:
+        """Hand back a site whose host the user has blocked: it is looked at again in a day."""
+        self.hand_back(pair, self.clock.now() + _DAY)
+
+    def hand_back(self, pair: SiteLease, not_before: float = 0.0) -> None:
+        """A visit that never began: the site is as it was, and is not leased again before that time."""
         self.update_database.send(
             VisitOver(
                 visit=pair.visit,
                 site=pair.site,
                 at=self.clock.now(),
-                not_before=0.0,
+                not_before=not_before,
                 addresses=pair.addresses,
                 addresses_expire=pair.addresses_expire,
                 failures=pair.failures,
             )
         )
 
-    def _finish(self, outcome: str) -> None:
+    def finish(self, outcome: str) -> None:
+        """Everything is released: have the database close the run."""
         if self._phase != "finishing":
             self._phase = "finishing"
             self._outcome = outcome
@@ -359,7 +377,7 @@ class Coordinator:
 
     def _finished(self, message: Finished) -> None:
         self._progress.close(self._outcome, message)
-        self._end(_EXIT_INTERRUPTED if self._outcome == "interrupted" else _EXIT_DONE)
+        self.end(_EXIT_INTERRUPTED if self._outcome == "interrupted" else _EXIT_DONE)
 
     def _end_unfinished(self) -> None:
         """End at once; the summary says what was received and is not stored. The next run goes on with it."""
@@ -368,25 +386,41 @@ class Coordinator:
         self._progress.close(self._outcome or "interrupted", None)
         if unstored := self._progress.unstored:
             remedy = "start again when it takes records: their URLs are requested again, and no others"
-            self._end(RunFailure(f"the database took nothing when the run ended: {unstored} records are not stored; {remedy}"))
+            self.end(RunFailure(f"the database took nothing when the run ended: {unstored} records are not stored; {remedy}"))
         else:
-            self._end(_EXIT_INTERRUPTED)
+            self.end(_EXIT_INTERRUPTED)
 
     def _bug(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An exception in a callback is a bug: the run ends with its traceback."""
         error = context.get("exception")
         if isinstance(error, Exception):
-            self._end(error)
+            self.end(error)
         else:
             loop.default_exception_handler(context)
 
-    def _end(self, result: int | Exception) -> None:
+    def end(self, result: int | Exception) -> None:
+        """End the run with an exit code or an error."""
         if self._result is None:
             self._result = result
             self.loop.stop()
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether no new request is sent any more."""
+        return bool(self._outcome)
+
+    @property
+    def pages_stored(self) -> int:
+        """What MaxPages counts, as far as it is committed."""
+        return self._progress.pages
+
+    @property
+    def again_before(self) -> float | None:
+        """As in LeaseRequest."""
+        return self.clock.now() if self._forever else None
+
     # --- progress ------------------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
-        self._progress.report(self._phase, self._boxes, self.workers.progress())
+        self._progress.report(self._phase, self.boxes, self.workers.progress())
         self.loop.call_later(_REPORT_EVERY, self._report)

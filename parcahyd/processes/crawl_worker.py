@@ -34,9 +34,9 @@ from parcahyd.core.ports import Clock, Downloader
 from parcahyd.document_tools import DocumentTools
 from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.plugin_manager import PluginManager
+from parcahyd.processes.surroundings import Surroundings
 from parcahyd.runtime.channel import Channel, connect
 from parcahyd.runtime.children import become_child, end_now, end_with_traceback
-from parcahyd.runtime.clock import SystemClock
 
 __all__ = ["CrawlWorkerProcess"]
 
@@ -56,10 +56,14 @@ class CrawlWorkerProcess:
     _downloader: Downloader
     _buffer: Channel
 
-    def __init__(self, join: Callable[[Configuration, Downloader, CrawlWorkerProcess], CrawlWorker]) -> None:
+    def __init__(
+        self, join: Callable[[Configuration, Downloader, CrawlWorkerProcess], CrawlWorker], memory: str | None = None
+    ) -> None:
         end = become_child("crawl-worker")
-        self.clock: Clock = SystemClock()
-        self.loop = asyncio.new_event_loop()
+        surroundings = Surroundings.of(memory)
+        self.clock: Clock = surroundings.clock
+        self.loop = surroundings.loop
+        self.before_sending = surroundings.before_sending
         self.loop.set_exception_handler(self._raised)
         self.buffer_handlers: list[tuple[type, Callable[[Any], None]]] = []
         """Who gets which message of Update Database, once the worker is connected to it."""

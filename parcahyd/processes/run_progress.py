@@ -38,6 +38,11 @@ class RunProgress:
         """How long the run has taken so far."""
         return self._clock.monotonic() - self._started
 
+    @property
+    def pages(self) -> int:
+        """Documents that were stored or found unchanged."""
+        return self._committed.pages
+
     def set_committed(self, message: Committed) -> None:
         self._committed = message
         if self.unstored and not message.unstored:

@@ -18,7 +18,7 @@ import msgspec
 from parcahyd.config.database_url import database_url
 from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration, decode_configuration
-from parcahyd.core.errors import RunFailure, StoreFailure, UserError
+from parcahyd.core.errors import LeaseLost, RunFailure, StoreFailure, UserError
 from parcahyd.core.messages import (
     AddressesFound,
     Assigned,
@@ -30,8 +30,10 @@ from parcahyd.core.messages import (
     Credit,
     Finish,
     Finished,
+    FollowScope,
     FromCoordinatorToUpdate,
     FromWorkerToUpdate,
+    GoIdle,
     LeaseRequest,
     Leases,
     Notice,
@@ -47,9 +49,10 @@ from parcahyd.core.states import State
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.database_thread import DatabaseThread
 from parcahyd.processes.packing_threads import PackingThreads
+from parcahyd.processes.partition_database import PartitionDatabase
+from parcahyd.processes.surroundings import LEASE_IS_OVER, Surroundings
 from parcahyd.runtime.channel import Channel, Listener
 from parcahyd.runtime.children import become_child, end_now, end_with_traceback
-from parcahyd.runtime.clock import SystemClock
 from parcahyd.storage.store import Store
 
 if TYPE_CHECKING:
@@ -74,12 +77,14 @@ class UpdateDatabaseProcess:
     _configuration: Configuration
     _boxes: UpdateBoxes
 
-    def __init__(self, join: Callable[[Configuration, UpdateDatabaseProcess], UpdateBoxes]) -> None:
+    def __init__(self, join: Callable[[Configuration, UpdateDatabaseProcess], UpdateBoxes], memory: str | None = None) -> None:
         end = become_child("update-database")
-        self.loop = asyncio.new_event_loop()
+        surroundings = Surroundings.of(memory)
+        self.loop = surroundings.loop
         self.loop.set_exception_handler(self._raised)
         self._join = join
-        self._clock = SystemClock()
+        self._clock = surroundings.clock
+        self._partition = PartitionDatabase(self, surroundings)
         self.writer = DatabaseThread(self.loop, self._clock)
         # By the serials of their processes: a worker may join while its predecessor's channel is still being read.
         self._workers: dict[int, Channel] = {}
@@ -97,6 +102,8 @@ class UpdateDatabaseProcess:
         self.coordinator.on(Assigned, self._assign)
         self.coordinator.on(WorkerGone, self._worker_gone)
         self.coordinator.on(Finish, self._finish)
+        self.coordinator.on(GoIdle, self._partition.go_idle)
+        self.coordinator.on(FollowScope, self._partition.follow_scope)
         self.coordinator.on(BadRecord, self._record_of_coordinator)
         self.coordinator.on(VisitOver, self._record_of_coordinator)
 
@@ -146,7 +153,7 @@ class UpdateDatabaseProcess:
                 reasons=dict(tally.reasons),
                 buffer_records=buffer.records,
                 buffer_bytes=buffer.size,
-                pages=tally.stored + tally.unchanged - tally.redirects,
+                pages=tally.pages,
                 rests_until=self._rests_until,
                 unstored=buffer.records if self._boxes.update_database.is_held_up else 0,
                 saved=dict(tally.saved),
@@ -158,13 +165,13 @@ class UpdateDatabaseProcess:
 
     # --- what the database is asked ------------------------------------------------------------------------------------
 
-    def _call(self, work: Callable[[Store], Any], done: Callable[[Any], None], failure: str) -> None:
+    def call(self, work: Callable[[Store], Any], done: Callable[[Any], None], failure: str) -> None:
         """Have the database thread do something until it succeeds; `failure` is what the user reads when it does not."""
 
         def finished(result: Any, error: BaseException | None) -> None:
             if isinstance(error, StoreFailure):
                 self.send_notice(f"{failure}: {error}")
-                self.later(_TRY_AGAIN_AFTER, lambda: self._call(work, done, failure))
+                self.later(_TRY_AGAIN_AFTER, lambda: self.call(work, done, failure))
             elif error is not None:
                 raise error
             else:
@@ -183,21 +190,9 @@ class UpdateDatabaseProcess:
             return
 
         def open_and_recover() -> tuple[Configuration, Ready]:
-            now = self._clock.now()
-            self.writer.store = store = Store.open(database_url(given))
-            store.claim()
-            agreed = take_over(given, store.last_settings(), as_configured=message.as_configured)
-            configuration = agreed.configuration
-            plugins = PluginManager.load(configuration)
-            store.set_order(plugins.order())
-            store.set_local_schemes(plugins.local_schemes)
-            store.check_local_seeds(message.seeds)
-            start = store.begin_run(configuration, now, forever=message.forever)
-            if message.seeds:
-                store.add_seeds(message.seeds, now)
-            changed = b"" if configuration is given else msgspec.msgpack.encode(configuration)
-            empty = start.empty and not message.seeds
-            return configuration, Ready(start.run, start.pauses, empty, self._listener.address, changed, agreed.told)
+            if message.partition:
+                return given, self._partition.open(given, message, self._listener.address)
+            return self._open_and_recover(given, message)
 
         def opened(agreed: tuple[Configuration, Ready], error: BaseException | None) -> None:
             if isinstance(error, UserError):
@@ -212,7 +207,27 @@ class UpdateDatabaseProcess:
                     self._make_boxes(configuration)
                 self.coordinator.send(ready)
 
+        if message.partition:
+            self._partition.begin()
         self.writer.call(open_and_recover, opened)
+
+    def _open_and_recover(self, given: Configuration, message: Begin) -> tuple[Configuration, Ready]:
+        """Runs in the database thread."""
+        now = self._clock.now()
+        self.writer.store = store = Store.open(database_url(given))
+        store.claim()
+        agreed = take_over(given, store.last_settings(), as_configured=message.as_configured)
+        configuration = agreed.configuration
+        plugins = PluginManager.load(configuration)
+        store.set_order(plugins.order())
+        store.set_local_schemes(plugins.local_schemes)
+        store.check_local_seeds(message.seeds)
+        start = store.begin_run(configuration, now, forever=message.forever)
+        if message.seeds:
+            store.add_seeds(message.seeds, now)
+        changed = b"" if configuration is given else msgspec.msgpack.encode(configuration)
+        empty = start.empty and not message.seeds
+        return configuration, Ready(start.run, start.pauses, empty, self._listener.address, changed, agreed.told)
 
     def _make_boxes(self, configuration: Configuration) -> None:
         self._configuration = configuration
@@ -228,7 +243,7 @@ class UpdateDatabaseProcess:
             )
             return Leases(tuple(pairs), next_due)
 
-        self._call(lease, self.coordinator.send, "the database gave no leases")
+        self.call(lease, self.coordinator.send, "the database gave no leases")
 
     def _note_addresses(self, message: AddressesFound) -> None:
         """Those that arrive while others are being written are written together."""
@@ -246,10 +261,10 @@ class UpdateDatabaseProcess:
 
         if found:
             failure = f"the database did not note the addresses of {len(found)} sites"
-            self._call(lambda store: store.note_addresses(found), written, failure)
+            self.call(lambda store: store.note_addresses(found), written, failure)
 
     def _assign(self, message: Assigned) -> None:
-        self._call(
+        self.call(
             lambda store: store.assign(message.addresses),
             lambda _: None,
             f"the database did not note the addresses of {len(message.addresses)} visits",
@@ -257,7 +272,7 @@ class UpdateDatabaseProcess:
 
     def _pause(self, record: PauseRecord, cost: int, serial: int) -> None:
         """A server is to be left alone: this is written before everything in the buffer."""
-        self._call(
+        self.call(
             lambda store: store.pause(record),
             lambda _: self.grant_credit({serial: cost}),
             "the database did not note which server is to be left alone",
@@ -305,7 +320,7 @@ class UpdateDatabaseProcess:
             buffer.put(record, charge(len(record.path), 1), _COORDINATOR)
         if message.guilty or message.innocent:
             judge = partial(Store.judge, guilty=message.guilty, innocent=message.innocent)
-            self._call(judge, lambda _: None, "the database is not open")
+            self.call(judge, lambda _: None, "the database is not open")
         if message.visits:
             buffer.abandon(message.visits)
             self._boxes.signals.raise_(Signal.SOMETHING_TO_UPDATE)
@@ -339,12 +354,14 @@ class UpdateDatabaseProcess:
             store.close()
             return finished
 
-        self._call(finish, self.coordinator.send, "the database did not note the end of the run")
+        self.call(finish, self.coordinator.send, "the database did not note the end of the run")
 
     def _raised(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """The coordinator reports why the run cannot go on, such as a database that was deleted; anything else is a bug."""
         error = context.get("exception")
-        if not isinstance(error, RunFailure):
+        if isinstance(error, LeaseLost):
+            end_now(LEASE_IS_OVER)
+        elif not isinstance(error, RunFailure):
             end_with_traceback(loop, context)
         else:
             self.coordinator.send(CannotGoOn(str(error)))

@@ -9,7 +9,17 @@ from typing import Any
 
 import msgspec
 
-from parcahyd.core.messages import Begin, BufferAddress, Committed, FromWorkerToCoordinator, Report, Stop, Visits, Watched
+from parcahyd.core.messages import (
+    Begin,
+    BufferAddress,
+    Committed,
+    FromWorkerToCoordinator,
+    HandBack,
+    Report,
+    Stop,
+    Visits,
+    Watched,
+)
 from parcahyd.core.progress import WorkerProgress
 from parcahyd.core.records import Assignment
 from parcahyd.processes.watched_requests import WatchedRequest, WatchedRequests
@@ -113,6 +123,11 @@ class WorkerPool:
         worker.visits.update([assignment.lease.visit for assignment in assignments])
         worker.watched.update([assignment.lease.visit for assignment in assignments if assignment.lease.is_watched])
         worker.channel.send(Visits(assignments))
+
+    def send(self, number: int, message: HandBack) -> None:
+        """Send a message to a worker, if it runs."""
+        if number in self._workers:
+            self._workers[number].channel.send(message)
 
     def committed(self, message: Committed) -> None:
         """The end of some visits is committed."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["Channel", "Listener", "connect", "socket_pair"]
+__all__ = ["Channel", "Listener", "connect", "first_message", "send_message", "socket_pair"]
 
 _FIRST_INBOX = 1 << 14
 _READ_SIZE = 1 << 20
@@ -48,6 +48,24 @@ def _with_large_buffers(end: socket.socket) -> socket.socket:
     end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SOCKET_BUFFER)
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SOCKET_BUFFER)
     return end
+
+
+def first_message(end: socket.socket, kind: type[Message]) -> Message:
+    """Waits for a message where there is no loop, or not yet. ConnectionError: the other end is gone, and nothing came."""
+    return msgspec.msgpack.decode(_exactly(end, int.from_bytes(_exactly(end, 4), "big")), type=kind)
+
+
+def send_message(end: socket.socket, message: object) -> None:
+    """Sends a message where there is no loop. ConnectionError: the other end is gone."""
+    frame = msgspec.msgpack.encode(message)
+    end.sendall(len(frame).to_bytes(4, "big") + frame)
+
+
+def _exactly(end: socket.socket, size: int) -> bytes:
+    found = end.recv(size, socket.MSG_WAITALL)
+    if len(found) < size:
+        raise ConnectionError("the other end of the channel was closed")
+    return found
 
 
 class Listener:

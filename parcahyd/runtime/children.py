@@ -1,9 +1,10 @@
 """Child processes: how they start and how they end.
 
 A child is an interpreter of its own that runs `parcahyd.topology ROLE`. It imports what its parent can import, and nothing
-from the current directory: with `-P`, Python does not look there. It inherits two things: its end of the channel to the
-coordinator as standard input, and the run lock as an open file. It ends by itself when the channel closes, so no child
-outlives its coordinator, however that ends. The coordinator alone answers the signals that ask a run to stop.
+from the current directory: with `-P`, Python does not look there. It inherits its end of the channel to the coordinator as
+standard input, and the run lock as an open file; in a pipeline of a cluster also a few bytes of memory. It ends by itself when
+the channel closes, so no child outlives its coordinator, however that ends. The coordinator alone answers the signals that ask
+a run to stop.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from parcahyd.core.errors import RunFailure
 from parcahyd.runtime.channel import socket_pair
 from parcahyd.runtime.stop_signals import hold_back, ignore_from_now_on
 
-__all__ = ["Child", "become_child", "end_now", "end_with_traceback", "usable_cores"]
+__all__ = ["Child", "become_child", "child_environment", "end_now", "end_with_traceback", "usable_cores"]
 
 _PROGRAM = "parcahyd.topology"
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -30,17 +31,22 @@ _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspat
 class Child:
     """A child process and this side's end of its channel."""
 
-    def __init__(self, role: str, lock: int) -> None:
-        """`lock` is the open file of the run lock: the run is over only when every child has ended."""
+    def __init__(self, role: str, lock: int | None = None, memory: int | None = None) -> None:
+        """`lock` is the open file of the run lock: the run is over only when every child has ended.
+
+        `memory`, in a pipeline of a cluster, is the open file of what its processes share; the child is told its number.
+        """
+        inherited = [descriptor for descriptor in (lock, memory) if descriptor is not None]
         self.end, there = socket_pair()
+        told = [] if memory is None else [str(memory)]
         with there, hold_back():
             try:
                 self._process = subprocess.Popen[bytes](
-                    [sys.executable, "-P", "-m", _PROGRAM, role],
-                    pass_fds=[lock],
+                    [sys.executable, "-P", "-m", _PROGRAM, role, *told],
+                    pass_fds=inherited,
                     stdin=there.fileno(),
                     stdout=subprocess.DEVNULL,
-                    env=_environment(),
+                    env=child_environment(),
                 )
             except OSError as error:
                 self.end.close()
@@ -62,7 +68,7 @@ class Child:
         self._process.kill()
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The parent's, with its import path: a child finds the same plugins and the same package.
 
     The folder of this package comes last, after the standard library. It is needed where the package was not installed but

@@ -17,7 +17,7 @@ import time
 from parcahyd.config.database_url import without_password
 from parcahyd.core.errors import CrawlBusy, DatabaseUnusable
 
-__all__ = ["RunLock"]
+__all__ = ["RunLock", "is_free"]
 
 _WAIT_SECONDS = 10.0
 _LOOK_EVERY = 0.1
@@ -51,6 +51,15 @@ class RunLock:
     def release(self) -> None:
         """Close this process's hold; the lock is free when every child has ended too."""
         os.close(self.descriptor)
+
+
+def is_free(database_url: str) -> bool:
+    """Whether no process holds the lock now."""
+    try:
+        RunLock(database_url, wait=0.0).release()
+    except CrawlBusy:
+        return False
+    return True
 
 
 def _opened_lock_file(database_url: str) -> int:

@@ -15,7 +15,7 @@ from parcahyd import topology
 from parcahyd.core import messages
 from parcahyd.core.messages import Signal, SignalBoard, charge, rows_of
 from parcahyd.core.records import BadRecord, ExternRecord, LinksRecord
-from parcahyd.processes import coordinator, crawl_worker, update_database, worker_pool
+from parcahyd.processes import agent, coordinator, crawl_worker, part_of_crawl, update_database, worker_pool
 
 _RECORDS = {kind.__name__ for kind in get_args(messages.BufferRecord)}
 
@@ -25,11 +25,19 @@ _RECORDS = {kind.__name__ for kind in get_args(messages.BufferRecord)}
     [
         (messages.FromCoordinatorToUpdate, (update_database,)),
         (messages.FromCoordinatorToWorker, (crawl_worker, topology)),
-        (messages.FromUpdateToCoordinator, (coordinator, topology)),
+        (messages.FromUpdateToCoordinator, (coordinator, part_of_crawl, topology)),
         (messages.FromWorkerToCoordinator, (coordinator, worker_pool, topology)),
         (messages.FromWorkerToUpdate, (update_database,)),
+        (messages.FromPipelineToAgent, (agent,)),
     ],
-    ids=["to Update Database", "to a Crawl Worker", "from Update Database", "from a Crawl Worker", "to the buffer"],
+    ids=[
+        "to Update Database",
+        "to a Crawl Worker",
+        "from Update Database",
+        "from a Crawl Worker",
+        "to the buffer",
+        "to an agent",
+    ],
 )
 def test_every_message_that_may_arrive_has_a_handler(union: object, readers: tuple[ModuleType, ...]) -> None:
     handled = {kind for reader in readers for kind in re.findall(r"\.on\((\w+),", inspect.getsource(reader))}

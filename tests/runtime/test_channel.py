@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from parcahyd.runtime.channel import Channel, Listener, connect, socket_pair
+from parcahyd.runtime.channel import Channel, Listener, connect, first_message, send_message, socket_pair
 
 
 class Blob(msgspec.Struct, tag=True):
@@ -134,3 +134,15 @@ def test_a_listener_accepts_in_a_folder_of_its_own_and_leaves_nothing() -> None:
     listener.close()
     assert not folder.exists()
     loop.close()
+
+
+def test_a_message_is_read_before_there_is_a_loop_and_sent_after_it() -> None:
+    here, there = socket_pair()
+    with here, there:
+        send_message(here, Word("first"))
+        send_message(here, Word("second"))
+        assert first_message(there, Word) == Word("first")
+        assert first_message(there, Word) == Word("second")
+        there.close()
+        with pytest.raises(ConnectionError):
+            first_message(here, Word)
