@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "COMPLETE_VARIABLE", "PROGRAM", "application", "run_comma
 COMPLETE_VARIABLE = "_PARCAHYD_COMPLETE"
 COMMANDS = {
     "run": "Crawl until nothing is due; go on where a run stopped.",
+    "node": "Take part in a cluster: run pipelines on this machine.",
     "init": "Write a small configuration for a new crawl.",
     "status": "Show what is stored, what waits, and how the last run went.",
     "urls": "List the URLs with their state, reason, status and depth.",
@@ -31,6 +32,7 @@ COMMANDS = {
     "fetch": "Visit one URL and print everything; nothing is stored.",
     "forget": "Remove URLs, or a whole site, from the crawl.",
     "verify": "Check that everything in the database is as it must be.",
+    "cluster": "Make, start, watch and steer a crawl on several machines.",
     "augment": "Write, check and serve the tables of a site that you publish.",
     "config": "Show every setting in force, and where its value comes from.",
     "plugins": "List the plugins: what they offer, and which are in use.",

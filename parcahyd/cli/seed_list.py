@@ -9,16 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
+from parcahyd.cli.exit_codes import print_error
 from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.seed_errors import SeedError, seed_error
 
-__all__ = ["GivenSeed", "read_seeds", "seed_errors"]
+__all__ = ["GivenSeed", "print_seed_errors", "read_seeds", "seed_errors"]
 
 _STANDARD_INPUT = "-"
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _SHOWN = 200
 """Characters of a seed that are repeated in a message."""
+_MOST_ERRORS = 10
 
 
 class GivenSeed(NamedTuple):
@@ -67,6 +69,15 @@ def _name(file: str) -> str:
 def seed_errors(seeds: Iterable[GivenSeed]) -> list[UserError]:
     """A UserError for each seed that names no server, in their order."""
     return [error for seed in seeds if (error := _error(seed)) is not None]
+
+
+def print_seed_errors(errors: Sequence[UserError]) -> int:
+    """Writes a line for each of the first seeds that are wrong; returns the exit code."""
+    for error in errors[:_MOST_ERRORS]:
+        print_error(str(error), 2)
+    if len(errors) > _MOST_ERRORS:
+        print_error(f"{len(errors) - _MOST_ERRORS:,} more seeds are wrong", 2)
+    return 2
 
 
 def _error(seed: GivenSeed) -> UserError | None:
