@@ -16,7 +16,7 @@ from parcahyd.cli.exit_codes import print_error
 from parcahyd.cli.missing_database import crawl_beside, require_database
 from parcahyd.cli.options import crawl_options, open_reports, print_hint, read_configuration
 from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterThread, SummaryKeeper
-from parcahyd.cli.seed_list import GivenSeed, read_seeds, seed_errors
+from parcahyd.cli.seed_list import GivenSeed, print_seed_errors, read_seeds, seed_errors
 from parcahyd.cli.seed_schemes import scheme_errors
 from parcahyd.cli.site_name import site_name
 from parcahyd.config.database_url import database_url, sqlite_file
@@ -31,8 +31,6 @@ from parcahyd.runtime.run_lock import RunLock
 from parcahyd.runtime.stop_signals import interrupt_on_signals
 
 __all__ = ["command"]
-
-_MOST_ERRORS = 10
 
 
 class _Interval(click.FloatRange):
@@ -84,6 +82,11 @@ class _Interval(click.FloatRange):
     is_flag=True,
     help="Go on without what the last run was given and no database may say: classes, files, networks, secrets.",
 )
+@click.option(
+    "--attached/--detached",
+    default=None,
+    help="On a cluster: whether Ctrl-C stops the crawl, or only this command. The first is the default on a terminal.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary; only errors are written.")
 @crawl_options
 def command(
@@ -99,6 +102,7 @@ def command(
     forever: bool,
     interval: float,
     as_configured: bool,
+    attached: bool | None,
     quiet: bool,
 ) -> int:
     """Crawl until nothing is due; go on where a run stopped.
@@ -120,6 +124,11 @@ def command(
     With --forever it goes on when everything is stored: pages are asked for again as often as they change, between
     RevisitMin and RevisitMax, and no more than RevisitsPerDay in all.
 
+    With LocalInstance = false in either file the crawl runs on the machines of ListIP: Ray starts an agent on each, and the
+    whole crawl is shown here. Each machine has the configuration folder at the same path. Ray is told the database's address
+    without its password, the machines' addresses and the folder's name. Passwords come from each machine's own files and
+    environment.
+
     \b
     Examples:
       parcahyd run https://www.example.org/
@@ -137,9 +146,17 @@ def command(
             raise UserError("--site needs --refresh", "parcahyd run --refresh --site HOST")
         given = read_seeds((*urls, *seeds), files)
         every = (*map(GivenSeed, configuration.work.Seeds), *given)
+        if configuration.is_cluster:
+            if refresh:
+                raise UserError("--refresh is not for a cluster", "leave it out: a page is asked for again when it falls due")
+            from parcahyd.cli.run_on_cluster import RunOptions, crawl_on_cluster  # With it comes the whole cluster.
+
+            return crawl_on_cluster(configuration, every, RunOptions(forever, as_configured, quiet, interval, attached))
+        if attached is not None:
+            raise UserError("--attached and --detached are for a cluster", "leave it out, or write LocalInstance = false")
         errors = seed_errors(every) or scheme_errors(configuration, [seed.text for seed in every])
         if errors:
-            return _print_seed_errors(errors)
+            return print_seed_errors(errors)
         texts = [seed.text for seed in given]
         if refresh:
             _refresh(configuration, texts, site, as_configured=as_configured)
@@ -181,13 +198,13 @@ def _crawl(
 
 
 def _say_why(configuration: Configuration, summary: RunSummary, seeds: Sequence[str], quiet: bool) -> int:
-    from parcahyd.cli.run_outcome import print_outcome  # Most runs bring something.
+    from parcahyd.cli.run_outcome import did_nothing, print_outcome  # Most runs bring something.
 
     with open_reports(configuration) as reports:
         # The last run is this one, with all that it took over.
         canon = Canon.of(take_over(configuration, reports.last_settings(), as_configured=True).configuration.work)
         stored = [url if canon is None else canon.apply(url) for url in map(canonical, seeds) if url is not None]
-        return print_outcome(reports, summary, stored, time.time(), quiet=quiet)
+        return print_outcome(reports, stored, time.time(), did_nothing=did_nothing(summary), quiet=quiet)
 
 
 def _refresh(configuration: Configuration, texts: Sequence[str], site: str | None, *, as_configured: bool) -> None:
@@ -206,14 +223,6 @@ def _refresh(configuration: Configuration, texts: Sequence[str], site: str | Non
             edits.refresh(time.time(), list(dict.fromkeys(texts)), name, Canon.of(agreed.work))
     finally:
         lock.release()
-
-
-def _print_seed_errors(errors: Sequence[UserError]) -> int:
-    for error in errors[:_MOST_ERRORS]:
-        print_error(str(error), 2)
-    if len(errors) > _MOST_ERRORS:
-        print_error(f"{len(errors) - _MOST_ERRORS:,} more seeds are wrong", 2)
-    return 2
 
 
 def _look_for_the_database(configuration: Configuration, *, has_seeds: bool) -> None:

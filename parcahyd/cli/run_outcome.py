@@ -14,25 +14,26 @@ from parcahyd.rules.urls.canonical_url import split
 from parcahyd.storage.reports import Reports
 from parcahyd.storage.reports.records import SeedOutcome
 
-__all__ = ["print_outcome"]
+__all__ = ["did_nothing", "print_outcome"]
 
 _FAILED = 1
 _MOST = 10
 _NOT_FETCHED = frozenset(state.word for state in (State.FAILED, State.REFUSED, State.GONE))
 
 
-def print_outcome(reports: Reports, summary: RunSummary, seeds: Sequence[str], now: float, *, quiet: bool) -> int:
+def print_outcome(reports: Reports, seeds: Sequence[str], now: float, *, did_nothing: bool, quiet: bool) -> int:
     """The exit code of a run that brought nothing, after the lines that say why.
 
-    `seeds` are those of this run; without any, all seeds of the crawl count. The code is 1 if each of them failed, was refused
-    or is gone. That nothing is due is no failure: a run that is started every hour must not alarm anybody.
+    `seeds` are those of this run; without any, all seeds of the crawl count. `did_nothing`: it sent no request, and no URL
+    changed its state. The code is 1 if each seed failed, was refused or is gone. That nothing is due is no failure: a run that
+    is started every hour must not alarm anybody.
     """
     bad = _not_fetched(reports, seeds)
     for outcome in bad[:_MOST]:
         print_error(_line(outcome), _FAILED)
     if len(bad) > _MOST:
         print_error(f"{len(bad) - _MOST:,} more seeds could not be fetched", _FAILED)
-    if not quiet and _did_nothing(summary):
+    if not quiet and did_nothing:
         print_error(_nothing_due(reports.next_due(), now), 0)
     return _FAILED if bad else 0
 
@@ -57,7 +58,8 @@ def _line(outcome: SeedOutcome) -> str:
     return str(UserError(f"{outcome.seed}{leads} could not be fetched: {why}", advice.rstrip(".")))
 
 
-def _did_nothing(summary: RunSummary) -> bool:
+def did_nothing(summary: RunSummary) -> bool:
+    """Whether a run sent no request and changed no URL's state."""
     return not (summary.requests or summary.stored or summary.failed or summary.refused or summary.gone)
 
 

@@ -192,12 +192,6 @@ def _media_types(types: Sequence[str]) -> Refusal | None:
     return None
 
 
-def _local_instance(local: bool) -> Refusal | None:
-    if local:
-        return None
-    return Refusal("false is not available yet: the cluster comes as an extra, parcahyd[cluster]", "write LocalInstance = true")
-
-
 def _pattern(pattern: str) -> Refusal | None:
     found = _PATTERN.fullmatch(pattern)
     if found and (found[1] is None or 0 < int(found[1]) < 65536):
@@ -250,7 +244,6 @@ _CHECKS: dict[str, Callable[[Any], Refusal | None]] = {
     "Domains": _domains,
     "Credentials": _credentials,
     "Headers": _headers,
-    "LocalInstance": _local_instance,
     "Nameservers": _nameservers,
     "Pattern": _pattern,
     "Proxy": _proxy,

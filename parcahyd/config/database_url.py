@@ -13,7 +13,15 @@ from urllib.parse import parse_qsl, quote, unquote
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import ConfigurationError
 
-__all__ = ["DATABASE_KEYS", "database_url", "named_database", "shown_database_url", "sqlite_file", "without_password"]
+__all__ = [
+    "DATABASE_KEYS",
+    "database_url",
+    "hub_address",
+    "named_database",
+    "shown_database_url",
+    "sqlite_file",
+    "without_password",
+]
 
 DATABASE_KEYS = ("DbUrl", "DbName", "DbUser", "DbPassword")
 """The keys that both files have and that must agree."""
@@ -46,6 +54,13 @@ def database_url(configuration: Configuration) -> str:
 def shown_database_url(configuration: Configuration) -> str:
     """The same URL for people to read: the password is hidden, and the environment is not read."""
     return _assembled(configuration, shown=True)
+
+
+def hub_address(configuration: Configuration) -> str:
+    """The same URL without any password, for another machine, which has its own."""
+    address, _, query = shown_database_url(configuration).partition("?")
+    kept = [pair for pair in query.split("&") if pair and not pair.endswith(f"={_HIDDEN}")]
+    return f"{address.replace(f':{_HIDDEN}@', '@')}{'?' if kept else ''}{'&'.join(kept)}"
 
 
 def named_database(given: str) -> str:

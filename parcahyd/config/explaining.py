@@ -389,8 +389,10 @@ out of range stop the start with one line: file, line, key, what is wrong, and t
   best kept out of the files: `DbPassword = "env:PARCAHYD_DB_PASSWORD"` reads it from that environment variable.
 - Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
 - Without a configuration folder, `PluginDir` is empty and no plugin file is loaded; `--set Map.PluginDir=DIR` names one.
-- `LocalInstance = false` is refused for now: the cluster comes as an extra, `parcahyd[cluster]`.
-- `ListIP` has no effect while `LocalInstance` is true; a hint says so.
+- `LocalInstance = false` in either file has `parcahyd run` crawl on the machines of `ListIP` of both files, with
+  [Ray](cluster-ray.md). It needs a PostgreSQL database and the extra `parcahyd[cluster]`.
+- `ListIP` also says which machines may take part with `parcahyd node` ([cluster](cluster.md)). Where everything runs on this
+  machine it has no effect; a hint says so.
 - `DnsResloverClass`, as the paper's table spells it, is understood as `DnsResolverClass`, with a hint.
 """
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from parcahyd.config.checking import HostTables, Place, checked, nearest, rules_in_line
-from parcahyd.config.database_url import DATABASE_KEYS, named_database, shown_database_url
+from parcahyd.config.database_url import DATABASE_KEYS, named_database, shown_database_url, sqlite_file
 from parcahyd.config.explaining import SECRETS_OF_OVERRIDES, Conf, Declared, declared, declared_of_host, plain, shown, toml_text
 from parcahyd.config.schema import Configuration, MapConf, WorkConf
 from parcahyd.core.errors import ConfigurationError
@@ -84,15 +84,15 @@ def load(
         has_folder=folder is not None,
     )
     _refuse_min_above_max(configuration.work, given)
-    hints += _unused_machines(configuration, given)
-    shown_database_url(configuration)  # Raises for a DbUrl that no store opens, with its place.
+    if sqlite_file(shown_database_url(configuration)) and not configuration.is_cluster:
+        hints += _unused_machines(configuration, given)
     return configuration
 
 
 def _unused_machines(configuration: Configuration, given: dict[str, _Given]) -> Iterator[str]:
     """A hint for each ListIP that names machines while everything runs on this one."""
     for which, conf in (("Map", configuration.map), ("Work", configuration.work)):
-        if conf.LocalInstance and conf.ListIP:
+        if conf.ListIP:
             place = given[f"{which}.ListIP"].place.text
             yield f"{place}: ListIP is not used while LocalInstance is true: everything runs on this machine (remove ListIP)"
 

@@ -18,7 +18,7 @@ from parcahyd.config.explaining import Conf, Declared, declared, shown, toml_tex
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import ConfigurationError, DatabaseUnusable, UserError
 
-__all__ = ["GIVEN", "AgreedSettings", "given", "read_record", "recorded", "take_over"]
+__all__ = ["GIVEN", "AgreedSettings", "given", "join_run", "read_record", "recorded", "take_over"]
 
 GIVEN = "given"
 """The key of a run's record under which it says which settings its user gave, and where. The other keys are settings."""
@@ -122,6 +122,21 @@ def take_over(configuration: Configuration, last: Mapping[str, Any] | None, *, a
         )
     agreed = msgspec.structs.replace(configuration, work=work, sources={**configuration.sources, **sources})
     return AgreedSettings(agreed, tuple(told))
+
+
+def join_run(configuration: Configuration, record: Mapping[str, Any]) -> Configuration:
+    """The configuration of a machine that joins a run whose record this is: what belongs to the crawl is the run's.
+
+    What is the user's own is this machine's. Raises UserError where the run was given something of it that the machine is not.
+    """
+    crawl = {
+        setting.key: setting.default for which, setting in _settings() if which == "Work" and setting.belongs_to == "crawl"
+    }
+    kept = {name: place for name, place in configuration.sources.items() if name.removeprefix("Work.") not in crawl}
+    bare = msgspec.structs.replace(
+        configuration, work=msgspec.structs.replace(configuration.work, **crawl), sources=kept, has_folder=False
+    )
+    return take_over(bare, record).configuration
 
 
 def _settings() -> Iterator[tuple[Conf, Declared]]:

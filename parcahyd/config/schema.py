@@ -73,9 +73,11 @@ class MapConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_onl
     ] = "dnspython"
     MaxInstances: Annotated[_Count, _RUN, _says("How many URL Mapper threads resolve host names at the same time.")] = 40
     LocalInstance: Annotated[
-        bool, _USER, _says("Mappers run on this machine; false places them on ListIP (needs the cluster extra).")
+        bool, _USER, _says("The crawl runs on this machine; false in either file: on the machines of ListIP (extra: cluster).")
     ] = True
-    ListIP: Annotated[tuple[str, ...], _USER, _says("The machines of a cluster; unused while LocalInstance is true.")] = ()
+    ListIP: Annotated[
+        tuple[str, ...], _USER, _says("Addresses of the machines of a cluster, added to those in the other file.")
+    ] = ()
     ArgumentUrl: Annotated[_Count, _RUN, _says("How many URL-IP pairs a URL Mapper gets in one set, at most.")] = 10
     QueueSize: Annotated[_Count, _RUN, _says("How many pairs the URL-IP Queue and the Resolved URL Queue hold, at most.")] = (
         1000
@@ -358,9 +360,11 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         Annotated[int, Meta(ge=0)], _RUN, _says("How many Crawl Worker processes there are; 0: as many as usable cores.")
     ] = 0
     LocalInstance: Annotated[
-        bool, _USER, _says("Workers run on this machine; false places them on ListIP (needs the cluster extra).")
+        bool, _USER, _says("The crawl runs on this machine; false in either file: on the machines of ListIP (extra: cluster).")
     ] = True
-    ListIP: Annotated[tuple[str, ...], _USER, _says("The machines of a cluster; unused while LocalInstance is true.")] = ()
+    ListIP: Annotated[
+        tuple[str, ...], _USER, _says("Addresses of the machines of a cluster, added to those in the other file.")
+    ] = ()
     Partition: Annotated[
         str,
         _CRAWL,
@@ -380,7 +384,7 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ArgumentUrl: Annotated[_Count, _RUN, _says("How many pairs a Crawl Worker gets in one set, at most.")] = 5
     Connections: Annotated[_Count, _RUN, _says("How many requests a Crawl Worker may have under way at once.")] = 64
     OpenSites: Annotated[_Count, _RUN, _says("How many sites a Crawl Worker visits at the same time, at most.")] = 1000
-    VisitPages: Annotated[_Count, _RUN, _says("How many pages one visit to a site fetches, at most.")] = 5000
+    VisitPages: Annotated[_Count, _RUN, _says("How many pages one visit to a site fetches, at most.")] = 50_000
     VisitSeconds: Annotated[
         _Seconds, _RUN, _says("After how many seconds a visit to a site ends and its place is given to another.")
     ] = 600.0
@@ -399,6 +403,14 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
     ] = None
     TimeoutIdle: Annotated[_TimeLimit, _CRAWL, _says("Seconds without a byte after which a transfer is given up.")] = 30.0
     TimeoutTotal: Annotated[_TimeLimit, _CRAWL, _says("Seconds that one document may take from request to last byte.")] = 300.0
+    SendTimeout: Annotated[
+        _TimeLimit,
+        _RUN,
+        _says(
+            "Seconds after which a connection is given up whose server acknowledges nothing of what was sent; a connection is "
+            "then reset when it is closed. 0: as the system does. A cluster sets a tenth of its lease."
+        ),
+    ] = 0.0
     MinRate: Annotated[
         _Amount,
         _CRAWL,
@@ -567,6 +579,16 @@ class Configuration(msgspec.Struct, frozen=True):
     """"MapConf.toml:12", "--set", "last run: --set", or absent for a default."""
     has_folder: bool = False
     """There is a configuration folder: a key that its files lack has its default on purpose."""
+
+    @property
+    def is_cluster(self) -> bool:
+        """Either file says that the crawl does not run on this machine alone."""
+        return not (self.map.LocalInstance and self.work.LocalInstance)
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The addresses in ListIP of both files, each once."""
+        return tuple(dict.fromkeys((*self.map.ListIP, *self.work.ListIP)))
 
 
 decode_configuration = msgspec.msgpack.Decoder(Configuration).decode

@@ -74,8 +74,10 @@ def test_help_has_a_sentence_examples_and_a_sentence_for_each_option(name: str) 
 
 def test_every_command_that_reads_a_crawl_takes_its_options() -> None:
     for name in set(COMMANDS) - {"augment", "completion", "init"}:
-        options = {option for parameter in _command(name).params for option in parameter.opts}
-        assert {"--conf", "--set", "--db"} <= options, name
+        command = _command(name)
+        for part in command.commands.values() if isinstance(command, click.Group) else (command,):
+            options = {option for parameter in part.params for option in parameter.opts}
+            assert {"--conf", "--set", "--db"} <= options, (name, part.name)
 
 
 def test_every_field_of_a_url_in_json_is_documented() -> None:

@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         ("Work.HostDelay = 1", "Work: unknown key (no key has Work. before it in a file)"),
         ("[politeness]\nHostDelay = 1", "[politeness]: unknown table (all keys stand at the top level"),
         ("[[Seeds]] # of them", "[[Seeds]]: unknown table"),
-        ("LocalInstance = false", "the cluster comes as an extra, parcahyd[cluster]"),
+        ("LocalInstance = 0", "LocalInstance: expected true or false, got 0"),
         ("HostDelay = slow", "HostDelay: not valid TOML: Invalid value (expected a number from 0 to 1000000000)"),
         ("UserAgent = bot", "UserAgent: not valid TOML: Invalid value (expected text"),
         ("HostDelay 5", "HostDelay: not valid TOML: Expected '='"),
@@ -323,7 +323,18 @@ def test_machines_that_are_not_used_have_a_hint(folder: Folder) -> None:
     text = "ListIP is not used while LocalInstance is true: everything runs on this machine (remove ListIP)"
     assert hints == [f"""--set Map.ListIP=["192.0.2.2"]: {text}""", f"WorkConf.toml, line 2: {text}"]
     load(folder(work_conf="ListIP = []"), hints=hints)
+    load(folder(work_conf='ListIP = ["192.0.2.1"]', map_conf="LocalInstance = false"), hints=hints)
+    load(folder(work_conf='ListIP = ["192.0.2.1"]', map_conf='DbUrl = "postgresql://db.example/crawl"'), hints=hints)
     assert len(hints) == 2
+
+
+def test_either_file_makes_a_cluster_of_the_machines_of_both(folder: Folder) -> None:
+    lists = {"map_conf": 'ListIP = ["192.0.2.1", "192.0.2.2"]\n', "work_conf": 'ListIP = ["192.0.2.3", "192.0.2.1"]\n'}
+    assert not load(folder(**lists)).is_cluster
+    for file, text in lists.items():
+        loaded = load(folder(**{**lists, file: text + "LocalInstance = false\n"}))
+        assert loaded.is_cluster
+        assert loaded.machines == ("192.0.2.1", "192.0.2.2", "192.0.2.3")
 
 
 @pytest.mark.parametrize("keys", [("DnsResloverClass", "DnsResolverClass"), ("DnsResolverClass", "DnsResloverClass")])

@@ -75,7 +75,7 @@ def test_an_override_goes_before_the_file_and_the_last_one_counts(folder: Folder
         ("Work.Embedded=True", '--set Work.Embedded=True: Embedded: expected true or false, got "True"'),
         ('Work.UserAgent="bot', '--set Work.UserAgent="bot: UserAgent: the quotes do not close'),
         ("Map.AllowAddresses=[10.0.0.0/8]", "(write --set 'Map.AllowAddresses=[\"A\", \"B\"]')"),
-        ("Map.LocalInstance=false", "false is not available yet: the cluster comes as an extra, parcahyd[cluster]"),
+        ("Map.LocalInstance=no", 'LocalInstance: expected true or false, got "no"'),
         ("Work.Scope=5", 'Scope: expected one of "any", "domain", "site", got "5"'),
         ("Work.MaxTries=\udcff", 'MaxTries: expected a whole number of at least 1, got "\\uDCFF"'),
         ("Work.CaFile=\udcff", "CaFile: has a control character in it"),

@@ -25,7 +25,7 @@ def _write(crawl: Crawl, name: str, text: str) -> None:
         ("WorkConf.toml", 'Scope = "planet"\n', ("WorkConf.toml, line 1", "Scope")),
         ("WorkConf.toml", "HostDelay = \n", ("WorkConf.toml", "1")),
         ("MapConf.toml", 'AllowAddresses = ["127.0.0.300/8"]\n', ("AllowAddresses", "127.0.0.300/8")),
-        ("WorkConf.toml", "LocalInstance = false\n", ("LocalInstance", "cluster")),
+        ("WorkConf.toml", 'DbUrl = "sqlite:///b.db"\nLocalInstance = false\n', ("LocalInstance", "DbUrl", "postgresql://")),
         ("MapConf.toml", 'DbUrl = "sqlite:///a.db"\n#', ("DbUrl",)),
         ("WorkConf.toml", 'DownloaderClass = "curly"\n', ("curly", "curl")),
         ("MapConf.toml", 'DnsResolverClass = "nobody.at.all"\n', ("nobody.at.all",)),
