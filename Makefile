@@ -21,7 +21,7 @@ DESCRIBED := pyproject.toml setup.py $(wildcard parcahyd/rules/html/native/*)
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test torture soak bench profile lint check format docs picture pins clean
+.PHONY: help run test torture soak cluster-test bench profile lint check format docs picture pins clean
 
 help:
 	@echo "make run              crawl a small sample site and show what was stored (into ./sample-crawl)"
@@ -29,6 +29,7 @@ help:
 	@echo "make test             run the tests; TESTS=tests/rules runs some of them"
 	@echo "make torture          let every fallible call fail and kill the crawl at every commit, one after the other, and print a table"
 	@echo "make soak MINUTES=n   crawl a synthetic web while faults strike at random, and compare with a crawl without faults"
+	@echo "make cluster-test     crawl a synthetic web with three machines, strike them with one fault after the other, and print a table"
 	@echo "make bench            crawl sites with PARCAHYD and other crawlers in turn, the short form; ARGS adds options"
 	@echo "make profile          show where the time of a crawl goes; ARGS names the site"
 	@echo "make lint             ruff, mypy, import contracts"
@@ -58,6 +59,9 @@ torture: $(DEVELOPS)
 
 soak: $(DEVELOPS)
 	@$(PY) -m tests.torture.soak --minutes $(MINUTES) $(ARGS)
+
+cluster-test: $(DEVELOPS)
+	@$(PY) -m tests.cluster_lab.scenarios $(ARGS)
 
 bench: $(DEVELOPS)
 	@$(PY) bench/crawl.py --only parcahyd wget2 limit --rounds 3 --disk-rounds 0 $(ARGS)

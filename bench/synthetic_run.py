@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -38,14 +38,29 @@ def output_folder(given: Path | None) -> Path:
 class ServedWeb:
     """A synthetic web with its server and its name server, each a process of its own, while the `with` block runs."""
 
-    def __init__(self, shape: Shape, folder: Path, dns_latency: float = 0.0, *, robots: bool = False) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        folder: Path,
+        dns_latency: float | None = 0.0,
+        *,
+        robots: bool = False,
+        latency: float = 0.0,
+        latency_from: Mapping[str, float] | None = None,
+    ) -> None:
+        """`latency` is how long answers wait, `latency_from` the same for clients at some addresses. `dns_latency` None: there
+        is no name server, and the names are in `hosts_file` only."""
         self._log, self._questions = folder / "requests.log", folder / "questions.log"
-        server = ["bench.synthetic_server", *shape.options(), "--log", str(self._log), *(["--robots"] if robots else [])]
-        names = ["--hosts", str(shape.hosts), "--addresses", str(shape.addresses), "--latency", str(dns_latency)]
+        self.hosts_file = folder / "hosts"
+        self.hosts_file.write_text(shape.hosts_file())
+        waits = ["--latency", str(latency), *(f"--latency-from={who}={wait}" for who, wait in (latency_from or {}).items())]
+        options = [*shape.options(), *waits, "--log", str(self._log), *(["--robots"] if robots else [])]
         self._processes: list[subprocess.Popen[bytes]] = []
-        port = self._start(server)
-        self.nameserver = f"127.0.0.1:{self._start(['bench.synthetic_dns', *names, '--log', str(self._questions)])}"
-        self.web = Web(shape, port, robots=robots)
+        self.web = Web(shape, self._start(["bench.synthetic_server", *options]), robots=robots)
+        self.nameserver = ""
+        if dns_latency is not None:
+            names = ["--hosts", str(shape.hosts), "--addresses", str(shape.addresses), "--latency", str(dns_latency)]
+            self.nameserver = f"127.0.0.1:{self._start(['bench.synthetic_dns', *names, '--log', str(self._questions)])}"
 
     def __enter__(self) -> ServedWeb:
         return self

@@ -53,6 +53,8 @@ class Shape:
     seed: int = 1
     exponent: float = 1.0
     """Host number n has a share of the pages proportional to (n + 1) ** -exponent; 0: all have the same."""
+    network: str = "127.20"
+    """The first half of every address."""
 
     def sizes(self) -> list[int]:
         """How many pages each host has; every host has its home page."""
@@ -65,12 +67,16 @@ class Shape:
         return [1 + share - before for share, before in zip(shares, [0, *shares], strict=False)]
 
     def address(self, number: int) -> str:
-        """The address with this number, one of the loopback network's."""
-        return f"127.20.{number // 250}.{1 + number % 250}"
+        """The address with this number."""
+        return f"{self.network}.{number // 250}.{1 + number % 250}"
+
+    def hosts_file(self) -> str:
+        """Every host's name and address, in the form of hosts(5)."""
+        return "".join(f"{self.address(host % self.addresses)} h{host}.{DOMAIN}\n" for host in range(self.hosts))
 
     def options(self) -> list[str]:
         """The command line options that `add_shape_options` reads this shape from."""
-        given = {name: getattr(self, name) for name in ("pages", "hosts", "addresses", "seed", "exponent")}
+        given = {name: getattr(self, name) for name in ("pages", "hosts", "addresses", "seed", "exponent", "network")}
         return [word for name, value in given.items() for word in (f"--{name}", str(value))]
 
 
@@ -80,6 +86,7 @@ def add_shape_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--addresses", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--exponent", type=float, default=1.0)
+    parser.add_argument("--network", default=Shape.network, help="the first half of every address")
 
 
 class Answer(NamedTuple):

@@ -22,6 +22,7 @@ from bench.scale import tenths
 from bench.synthetic_run import ROLES, Sample, ServedWeb
 from bench.synthetic_server import Request
 from bench.synthetic_web import NO_HOST, NO_PAGE, ROBOTS, Answer, Shape, Web
+from tests.support.processes import wait_until
 
 SMALL = Shape(pages=3000, hosts=40, addresses=7)
 PORT = 8080
@@ -173,8 +174,43 @@ def test_the_log_has_every_request(tmp_path: Path) -> None:
         for path in ("/robots.txt", served.web.path(7)):
             assert [status for status, _ in _converse(served, 0, _get(path, 1))] == [200]
     first, second = served.requests()
-    assert [request[2:] for request in (first, second)] == [(1, ROBOTS, 200), (1, 7, 200)]
+    assert [request[2:5] for request in (first, second)] == [(1, ROBOTS, 200), (1, 7, 200)]
     assert first.began <= first.ended <= second.began <= second.ended
+
+
+def test_the_server_logs_who_asked(tmp_path: Path) -> None:
+    named = _get("/", 0).replace(b"\r\n\r\n", b"\r\nX-Asker: 3\r\n\r\n")
+    with ServedWeb(Shape(100, 2, 1), tmp_path, None) as served:
+        _converse(served, 0, named, named)
+        _converse(served, 0, _get("/", 0))
+    assert [request.asker for request in served.requests()] == [3, 3, 0]
+    assert {request.source >> 24 for request in served.requests()} == {127}
+
+
+def test_answers_wait_as_long_as_was_asked_for(tmp_path: Path) -> None:
+    """Those to clients at an address of their own wait longer, and the order of the answers on a connection stays."""
+    with ServedWeb(Shape(100, 2, 1), tmp_path, None, latency=0.1, latency_from={"127.0.0.7": 0.3}) as served:
+        place = (served.web.shape.address(0), served.web.port)
+        with socket.create_connection(place, 60, source_address=("127.0.0.7", 0)) as far:
+            far.sendall(_get("/", 0))
+            first, second = _converse(served, 0, _get(served.web.path(1), 0), _get(served.web.path(2), 0))
+            assert far.recv(12) == b"HTTP/1.1 200"
+        assert [first[1], second[1]] == [served.web.answer(0, 1).body, served.web.answer(0, 2).body]
+    waited = {request.page: request.ended - request.began for request in served.requests()}
+    assert waited[0] >= 0.3
+    assert min(waited[1], waited[2]) >= 0.1
+    assert [request.source & 0xFF for request in served.requests() if request.page == 0] == [7]
+
+
+def test_what_was_asked_for_by_a_client_that_is_gone_is_logged(tmp_path: Path) -> None:
+    """Its request ends when it is gone."""
+    with ServedWeb(Shape(100, 2, 1), tmp_path, None, latency=0.5) as served:
+        with socket.create_connection((served.web.shape.address(0), served.web.port), 60) as client:
+            client.sendall(_get("/", 1))
+        assert wait_until(lambda: served.requests_so_far() == 1)
+    (request,) = served.requests()
+    assert (request.host, request.page, request.status) == (1, 0, 200)
+    assert request.ended - request.began < 0.5
 
 
 def _ask(served: ServedWeb, name: str, kind: str) -> dns.message.Message:

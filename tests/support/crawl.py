@@ -71,6 +71,10 @@ class Crawl:
         self.environment: dict[str, str] = {}
         """Variables that the commands have besides."""
         self.python_path: list[Path] = [ROOT]
+        self.prefix: list[str] = []
+        """What every command begins with, such as another program that starts it."""
+        self.tables = ""
+        """TOML tables at the end of WorkConf.toml, from the next `configure` on."""
         self.configure(database, settings or {})
 
     def configure(self, database: str, settings: Mapping[str, Setting | None]) -> None:
@@ -81,7 +85,8 @@ class Crawl:
         for part, name in (("Map", "MapConf.toml"), ("Work", "WorkConf.toml")):
             own = {key.partition(".")[2]: value for key, value in merged.items() if key.startswith(f"{part}.")}
             # TOML takes JSON's strings, numbers, booleans and arrays as they are.
-            (self.conf / name).write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in own.items()))
+            lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in own.items())
+            (self.conf / name).write_text(lines + (self.tables if part == "Work" else ""))
 
     # --- any command ---------------------------------------------------------------------------------------------------
 
@@ -115,16 +120,16 @@ class Crawl:
     @contextlib.contextmanager
     def start(self, *seeds: str, sets: Mapping[str, Setting] | None = None, options: Iterable[str] = ()) -> Iterator[Running]:
         """`parcahyd run` while the test goes on; whatever is left of it at the end is killed."""
-        log = (self.folder / f"run-{uuid.uuid4().hex[:8]}.log").open("w+b")
-        process = self._popen([*self._run_arguments(seeds, sets), *options], output=log.fileno())
-        running = Running(process, self.mark, Path(log.name))
+        running = self.launch(*self._run_arguments(seeds, sets), *options)
         try:
             yield running
         finally:
-            process.kill()
-            process.wait()
-            end_all(marked_processes(self.mark))
-            log.close()
+            running.kill()
+
+    def launch(self, *arguments: str) -> Running:
+        """`parcahyd ARGUMENTS` while the test goes on, which has to end it."""
+        with (self.folder / f"{arguments[0]}-{uuid.uuid4().hex[:8]}.log").open("w+b") as log:
+            return Running(self._popen(arguments, output=log.fileno()), self.mark, Path(log.name))
 
     # --- reading a crawl -----------------------------------------------------------------------------------------------
 
@@ -194,7 +199,7 @@ class Crawl:
         python_path = os.pathsep.join(map(str, self.python_path))
         environment = {**os.environ, **self.environment, self.mark: "1", "PYTHONPATH": python_path}
         return subprocess.Popen(
-            [sys.executable, "-m", self.module, *arguments],
+            [*self.prefix, sys.executable, "-m", self.module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output != subprocess.PIPE else subprocess.PIPE,
@@ -250,6 +255,12 @@ class Running:
     def terminate(self) -> None:
         """What a service manager does: SIGTERM to the process it started."""
         self.process.terminate()
+
+    def kill(self) -> None:
+        """Ends it at once, with every process that it started, and waits until they are gone."""
+        self.process.kill()
+        self.process.wait()
+        end_all(marked_processes(self.mark))
 
     def wait(self, timeout: float = TEST_TIMEOUT) -> int:
         """The exit code; a run that takes longer fails the test with what it said last."""

@@ -18,7 +18,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -46,14 +46,23 @@ _names = count(1)
 class PostgresServer:
     """A running server that can be stopped, and started again at the same port with what was committed."""
 
-    def __init__(self, binaries: Path, data: Path, user: int | None) -> None:
-        self._where = binaries, data, user
-        self._process, self._port = _start(*self._where)
+    def __init__(
+        self, binaries: Path, data: Path, user: int | None, settings: Mapping[str, str], environment: Mapping[str, str]
+    ) -> None:
+        self.binaries = binaries
+        """The folder of `postgres`, `pg_dump` and the others."""
+        self._where = binaries, data, user, settings, environment
+        self._process, self.port = _start(*self._where)
 
     @property
     def prefix(self) -> str:
         """The URL of its databases but for their name."""
-        return f"postgresql://postgres@127.0.0.1:{self._port}/"
+        return f"postgresql://postgres@127.0.0.1:{self.port}/"
+
+    @property
+    def pid(self) -> int:
+        """Of the process whose children serve."""
+        return self._process.pid
 
     def stop(self) -> None:
         """Ends every connection."""
@@ -69,12 +78,17 @@ class PostgresServer:
         self._process.wait()
 
     def start_again(self) -> None:
-        self._process, self._port = _start(*self._where, self._port)
+        self._process, self.port = _start(*self._where, self.port)
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
-    """Starts a server; skips, and says why, where that is impossible."""
+def postgres_server(
+    network: str = "", settings: Mapping[str, str] | None = None, environment: Mapping[str, str] | None = None
+) -> Iterator[PostgresServer]:
+    """Starts a server; skips, and says why, where that is impossible.
+
+    It serves this machine, or the whole of a test's own `network`. Its settings and environment may be others in part.
+    """
     pytest.importorskip("psycopg", reason="PostgreSQL needs the package psycopg")
     with tempfile.TemporaryDirectory(prefix="pg-", dir=_open_folder(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -84,7 +98,12 @@ def postgres_server() -> Iterator[PostgresServer]:
         binaries = _binaries(folder, user)
         data = folder / "data"
         _run([binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"], user)
-        server = PostgresServer(binaries, data, user)
+        chosen = {**_SETTINGS, **(settings or {})}
+        if network:
+            chosen["listen_addresses"] = "*"
+            with (data / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {network} trust\n")
+        server = PostgresServer(binaries, data, user, chosen, environment or {})
         try:
             yield server
         finally:
@@ -160,7 +179,14 @@ def _run(arguments: list[str | Path], user: int | None) -> None:
         pytest.skip(f"{arguments[0]} failed: {done.stderr.strip()}")
 
 
-def _start(binaries: Path, data: Path, user: int | None, port: int = 0) -> tuple[subprocess.Popen[bytes], int]:
+def _start(
+    binaries: Path,
+    data: Path,
+    user: int | None,
+    chosen: Mapping[str, str],
+    environment: Mapping[str, str],
+    port: int = 0,
+) -> tuple[subprocess.Popen[bytes], int]:
     """The running server and its port; 0: any. Another process may take the port first: then it is tried again, or another."""
     given = port
     for _ in range(_ATTEMPTS):
@@ -168,10 +194,15 @@ def _start(binaries: Path, data: Path, user: int | None, port: int = 0) -> tuple
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 port = probe.getsockname()[1]
-        settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
+        settings = [part for key, value in chosen.items() for part in ("-c", f"{key}={value}")]
         with (data.parent / "log").open("wb") as log:
             process = subprocess.Popen(
-                [binaries / "postgres", "-D", data, "-p", str(port), *settings], user=user, stdout=log, stderr=log, cwd="/"
+                [binaries / "postgres", "-D", data, "-p", str(port), *settings],
+                user=user,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={**os.environ, **environment},
             )
         if _answers(process, port, data):
             return process, port
