@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, literal_column, null, select, update
 
-from parcahyd.core.records import DueUrl, Pause, PauseRecord, RobotsFact, RobotsStatus, SiteAddresses, SiteLease, VisitOver
+from parcahyd.core.records import (
+    MOST_LEASED,
+    DueUrl,
+    Pause,
+    PauseRecord,
+    RobotsFact,
+    RobotsStatus,
+    SiteAddresses,
+    SiteLease,
+    VisitOver,
+)
 from parcahyd.core.states import State
 from parcahyd.rules.politeness.backoff import grown
 from parcahyd.rules.traps.site_room import site_room
@@ -163,7 +173,7 @@ class Leases:
                 return pairs, self._next(now, again)
             looked_at.update(picked)
             self._fill(pairs, picked, now, again, visit_pages, meta_keys)
-        return pairs, now if self._pick(1, now, again) else self._next(now, again)
+        return pairs, self.next_due(now, again_before)
 
     def _revisits(self, again_before: float | None) -> Revisits:
         state = self._state
@@ -210,7 +220,7 @@ class Leases:
         found = map(LeasedSite._make, self._writer.rows(_DETAILS, ids=self._writer.lists.bind(picked)))
         rows = {row.id: row for row in found}
         counts = {site: rows[site].urls for site in picked}
-        ready = self._due_urls.of(counts, now, again, visit_pages, meta_keys)
+        ready = self._due_urls.of(counts, now, again, min(visit_pages, MOST_LEASED), meta_keys)
         taken, idle, filled, rested = [], [], [], []
         work = self._state.work
         for site in picked:
@@ -287,6 +297,11 @@ class Leases:
             # Another day's requests are for another run, unless this one never ends.
             following = max(following, allowance.next_at(now)) if again.is_forever else None
         return earliest(known, following)
+
+    def next_due(self, now: float, again_before: float | None) -> float | None:
+        """When the next site falls due; `now` where one is due that was not leased."""
+        again = self._revisits(again_before)
+        return now if self._pick(1, now, again) else self._next(now, again)
 
     def clear_strays(self) -> None:
         """Frees sites whose lease was committed although the commit seemed to fail."""
