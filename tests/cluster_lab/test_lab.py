@@ -87,7 +87,7 @@ def test_the_processes_of_a_machine_end_with_it(tmp_path: Path) -> None:
         worker = node.one_of("worker")
         node.kill()
         assert wait_until(lambda: not node.processes())
-        assert not worker.is_running() or worker.status() == "zombie"
+        assert wait_until(lambda: not worker.is_running() or worker.status() == "zombie")
 
 
 def test_a_backup_takes_the_place_of_what_was_stored_since(place: Place, tmp_path: Path) -> None:
