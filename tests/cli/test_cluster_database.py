@@ -35,6 +35,7 @@ BY_COMMAND = {
     "fetch": TOUCHES_NONE,
     "forget": REFUSES,
     "verify": READS,
+    "lab": TOUCHES_NONE,
     "augment": TOUCHES_NONE,
     "config": TOUCHES_NONE,
     "plugins": TOUCHES_NONE,
@@ -79,6 +80,7 @@ REFUSING = [
 WITHOUT_A_DATABASE = [
     ("init", "{out}/new", "http://a.example/", "--yes"),
     ("fetch", "http://127.0.0.1:1/"),
+    ("lab",),
     ("augment", "check", "{out}"),
     ("config", "--conf", "{out}"),
     ("plugins", "--conf", "{out}"),
