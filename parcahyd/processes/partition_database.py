@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from parcahyd.cluster.partition_store import Letters, PartitionStore
 from parcahyd.cluster.records import HeldPartition
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
@@ -19,6 +18,7 @@ from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from parcahyd.cluster.partition_store import Letters, PartitionStore
     from parcahyd.processes.update_database import UpdateDatabaseProcess
 
 __all__ = ["PartitionDatabase"]
@@ -44,6 +44,9 @@ class PartitionDatabase:
 
     def open(self, configuration: Configuration, message: Begin, buffer_address: str) -> Ready:
         """Opens the partition and begins its part of the run; runs in the database thread."""
+        # A crawl of one machine does not load the hub's statements, nor the dialect of PostgreSQL with them.
+        from parcahyd.cluster.partition_store import PartitionStore
+
         held = msgspec.msgpack.decode(message.partition, type=HeldPartition)
         plugins = PluginManager.load(configuration)
         clock = self._surroundings.clock

@@ -15,7 +15,7 @@ from tests.support.generated_site import generated_site
 from tests.support.site_server import SiteServer
 
 PACKAGES = {"dns.resolver", "sqlalchemy", "pluggy", "zlib_ng.zlib_ng", "pycurl", "msgspec", "click"}
-NOT_BY_DEFAULT = {"isal", "requests", "psycopg", "rich"}
+NOT_BY_DEFAULT = {"isal", "requests", "psycopg", "rich", "sqlalchemy.dialects.postgresql", "parcahyd.cluster.tables"}
 
 
 def test_a_default_crawl_loads_what_readme_names(
