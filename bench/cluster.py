@@ -1,8 +1,8 @@
 """Crawls of a cluster on one machine: does it scale, what does a page cost, what is posted, and who takes turns?
 
-    python bench/cluster.py [scaling] [turns] [--pipelines 1 2 4 8 --pages 2000 --latency 0.1 --connections 10]
+    python bench/cluster.py [scaling] [turns] [traffic] [--pipelines 1 2 4 8 --pages 2000 --latency 0.1 --connections 10]
 
-Without a name, both parts. Every pipeline has a machine of its own, and all of them share the cores. The web answers after a
+Without a name, all parts. Every pipeline has a machine of its own, and all of them share the cores. The web answers after a
 while, so that a pipeline is busy with waiting; rates are those of the middle half of the requests, in which all pipelines work.
 """
 
@@ -30,6 +30,7 @@ from bench.synthetic_web import DOMAIN
 from tests.cluster_lab.lab import Lab, Plan, open_lab
 from tests.cluster_lab.request_log import judge_log
 from tests.cluster_lab.stored_pages import judge_stores
+from tests.support.crawl import Setting
 from tests.support.processes import wait_until
 
 __all__ = ["PARTS", "Turns", "main", "middle_rate", "turns_of"]
@@ -39,6 +40,7 @@ _FROM, _TO = 0.25, 0.75
 """Of the requests: what lies between is measured."""
 _KINDS = ("letters", "bytes", "urls", "spared", "robots")
 _CDN_HOSTS, _CDN_ADDRESSES, _CDN_NODES = 40, 2, 3
+_TRAFFIC_NODES = 3
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -232,10 +234,58 @@ def _share(chosen: argparse.Namespace, *, by_hand: bool) -> Iterator[tuple[str, 
         yield name, plan.shape.address(address), *counts, str(log.hosts), str(log.addresses), str(len(log.missing))
 
 
+# --- traffic -----------------------------------------------------------------------------------------------------------
+
+
+_FORGETFUL: dict[str, Setting] = {"Work.PostedBytes": 64, "Work.HotUrls": 1}
+"""The least that can be set: four URLs and one."""
+
+
+def _traffic(chosen: argparse.Namespace) -> Iterator[str]:
+    """The same crawl with and without the tables of posted and of hot URLs."""
+    pages = chosen.pages * _TRAFFIC_NODES
+    yield f"{_TRAFFIC_NODES} pipelines, {pages:,} pages; {machine()}."
+    yield ""
+    ways: dict[str, dict[str, Setting]] = {
+        "neither table": _FORGETFUL,
+        "posted URLs only": {"Work.HotUrls": 1},
+        "hot URLs only": {"Work.PostedBytes": 64},
+        "both (the defaults)": {},
+    }
+    rows = []
+    for name, settings in ways.items():
+        posts = _posts_of_crawl(chosen, name, settings)
+        rows.append((name, *(f"{posts.get(kind, 0) / pages:.4f}" for kind in _KINDS)))
+    yield from table(("remembered", *(f"{kind} a page" for kind in _KINDS)), rows)
+
+
+def _traffic_plan(chosen: argparse.Namespace, settings: dict[str, Setting]) -> Plan:
+    fast: dict[str, Setting] = {"Work.HostConnections": 4, "Work.WaitForRetries": 5}
+    return Plan(
+        nodes=_TRAFFIC_NODES,
+        partitions=_TRAFFIC_NODES,
+        pages=chosen.pages * _TRAFFIC_NODES,
+        hosts=chosen.hosts,
+        addresses=chosen.hosts,
+        latency=0.0,
+        host_delay=0.0,
+        address_delay=0.0,
+        settings=fast | settings,
+    )
+
+
+def _posts_of_crawl(chosen: argparse.Namespace, name: str, settings: dict[str, Setting]) -> Counter[str]:
+    print(f"crawling: {name}", file=sys.stderr)
+    with _lab(_traffic_plan(chosen, settings), chosen) as lab:
+        lab.begin()
+        _wait_for_end(lab)
+        return _posts(lab)
+
+
 # --- the command line --------------------------------------------------------------------------------------------------
 
 
-PARTS: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {"scaling": _scaling, "turns": _turns}
+PARTS: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {"scaling": _scaling, "turns": _turns, "traffic": _traffic}
 
 
 @contextlib.contextmanager

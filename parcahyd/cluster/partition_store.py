@@ -64,8 +64,7 @@ class PartitionStore:
         self._scope = FollowedScope(self._writer)
         self._chunk = Chunk(self._writer.fence) if configuration.work.MaxPages else None
         self._mailbox = Mailbox(self._writer.fence, box_limit)
-        has_depth = configuration.work.MaxDepth is not None
-        self._posting = Posting(self._writer, self._mailbox, self._routes, self._scope, self._chunk, has_depth)
+        self._posting = Posting(self._writer, self._mailbox, self._routes, self._scope, self._chunk, configuration.work)
         self.store = Store(self._writer, others=self._posting)
         self._incoming = Incoming(self._writer, self._mailbox, self._before_mail, self.store.take_in)
 

@@ -19,6 +19,7 @@ from parcahyd.cluster.routes import Routes
 from parcahyd.cluster.scope import FollowedScope
 from parcahyd.cluster.seeds import SEED
 from parcahyd.cluster.tables import states
+from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import RobotsFact
 from parcahyd.partition.hot_urls import HotUrls
 from parcahyd.partition.posted_urls import PostedUrls
@@ -29,8 +30,6 @@ from parcahyd.storage.other_partitions import FoundUrl, Origin
 
 __all__ = ["MailCounts", "Posting"]
 
-_POSTED_BYTES = 8 * 1024 * 1024
-_HOT_URLS = 10_000
 _LONGEST_HOT = 300
 """Characters. Longer URLs are not counted among the hot ones, so that these take a few megabytes at most."""
 
@@ -62,17 +61,17 @@ class Posting:
         routes: Routes,
         scope: FollowedScope,
         chunk: Chunk | None,
-        remembers_depth: bool,
+        work: WorkConf,
     ) -> None:
-        """`remembers_depth`: a URL is posted again when it is found nearer to a seed, since MaxDepth is set."""
         self._writer = writer
         self._mailbox = mailbox
         self._routes = routes
         self._scope = scope
         self._chunk = chunk
-        self._remembers_depth = remembers_depth
-        self._posted = PostedUrls(_POSTED_BYTES)
-        self._hot = HotUrls(_HOT_URLS)
+        self._remembers_depth = work.MaxDepth is not None
+        """A URL is posted again when it is found nearer to a seed."""
+        self._posted = PostedUrls(work.PostedBytes)
+        self._hot = HotUrls(work.HotUrls)
         self._names: dict[int, list[str]] = {}
         """By owner: what the transaction under way posts."""
         self._more = MailCounts()

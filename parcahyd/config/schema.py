@@ -381,6 +381,22 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
             "while LocalInstance is true."
         ),
     ] = "host"
+    PostedBytes: Annotated[
+        Annotated[int, Meta(ge=64)],
+        _RUN,
+        _says(
+            "How many bytes a partition of a cluster uses to remember which URLs it has posted to others; unused while "
+            "LocalInstance is true."
+        ),
+    ] = 8 * 1024 * 1024
+    HotUrls: Annotated[
+        _Count,
+        _RUN,
+        _says(
+            "How many URLs of others, those that most links lead to, a partition of a cluster remembers besides; unused while "
+            "LocalInstance is true."
+        ),
+    ] = 10_000
     ArgumentUrl: Annotated[_Count, _RUN, _says("How many pairs a Crawl Worker gets in one set, at most.")] = 5
     Connections: Annotated[_Count, _RUN, _says("How many requests a Crawl Worker may have under way at once.")] = 64
     OpenSites: Annotated[_Count, _RUN, _says("How many sites a Crawl Worker visits at the same time, at most.")] = 1000

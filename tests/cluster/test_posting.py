@@ -49,6 +49,15 @@ def test_what_was_posted_is_not_posted_again(make: Callable[..., Pair]) -> None:
     assert first.partition.mail_counts.spared == 3
 
 
+def test_tables_of_the_least_size_forget_what_was_posted(make: Callable[..., Pair]) -> None:
+    """To post a URL again does no harm but costs a letter."""
+    _, first, _other, visit = _visited(make, PostedBytes=64, HotUrls=1)
+    urls = tuple(f"{B}/{number}" for number in range(50))
+    first.write(first.page(visit, "/1", b"1", external=urls))
+    first.write(first.page(visit, "/2", b"2", external=(*urls, f"{B}/new")))
+    assert first.partition.mail_counts.urls > 90
+
+
 @pytest.mark.parametrize("statement", [1, 6, 11])
 def test_what_failed_half_way_counts_as_never_posted(make: Callable[..., Pair], statement: int) -> None:
     """Else the page that is tried again would post nothing, and the URL would be lost."""
