@@ -6,7 +6,7 @@ import click
 
 from parcahyd.cli.cluster_hub import init, lease, migrate, restored
 from parcahyd.cli.cluster_nodes import drain, leave, move
-from parcahyd.cli.cluster_run import block, pause, resume, stop, unblock
+from parcahyd.cli.cluster_run import block, pause, resume, stop, unblock, wait
 from parcahyd.cli.cluster_seeds import seed, start
 from parcahyd.cli.cluster_status import status
 
@@ -42,7 +42,7 @@ def command(ctx: click.Context) -> None:
 
 for _part in (
     *(init, start, seed, status),
-    *(pause, resume, stop, block, unblock),
+    *(wait, pause, resume, stop, block, unblock),
     *(drain, move, leave),
     *(migrate, restored, lease),
 ):

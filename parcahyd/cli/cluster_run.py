@@ -1,4 +1,4 @@
-"""`parcahyd cluster pause`, `resume`, `stop`, `block` and `unblock`: what is wanted of the run under way.
+"""`parcahyd cluster pause`, `resume`, `stop`, `block` and `unblock`: what is wanted of the run under way; and `wait`.
 
 What is wanted is written down, and holds whether this command is still there or not. It waits until every pipeline obeys.
 
@@ -27,7 +27,7 @@ from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.runtime.stop_signals import interrupt_on_signals
 
-__all__ = ["block", "pause", "resume", "steer", "stop", "unblock"]
+__all__ = ["block", "pause", "resume", "steer", "stop", "unblock", "wait"]
 
 _LOOK_EVERY = 0.5
 _INTERRUPTED = 130
@@ -76,6 +76,33 @@ def stop(folder: Path | None, overrides: tuple[str, ...], database: str | None) 
     """
     with open_hub(folder, overrides, database) as (hub, _):
         return steer(hub, lambda runs: runs.change(STOPPED), "is stopped")
+
+
+@click.command("wait")
+@crawl_options
+def wait(folder: Path | None, overrides: tuple[str, ...], database: str | None) -> int:
+    """Wait until the run is over.
+
+    It returns at once where the run is over already. The line says how it ended. Ctrl-C ends the waiting and not the run.
+
+    \b
+    Example:
+      parcahyd cluster wait --conf conf/ && parcahyd export wacz crawl.wacz --conf conf/
+    """
+    with open_hub(folder, overrides, database) as (hub, _), interrupt_on_signals():
+        runs = Runs(hub)
+        run = runs.current()
+        if run is None:
+            _require_a_run(runs)
+            click.echo("No run is under way.")
+            return 0
+        try:
+            while (outcome := runs.outcome(run.id)) is None:
+                time.sleep(_LOOK_EVERY)
+        except KeyboardInterrupt:
+            return print_error(f"not waited for: run {run.id} goes on", _INTERRUPTED)
+    click.echo(f"Run {run.id} is over: {outcome_words(outcome)}.")
+    return 0
 
 
 @click.command("block")
@@ -128,10 +155,14 @@ def _hosts(given: Collection[str]) -> frozenset[str]:
 def _under_way(runs: Runs) -> Run:
     current = runs.current()
     if current is None:
-        if runs.last_settings() is None:
-            raise UserError("no run has begun yet", "parcahyd cluster start URL")
+        _require_a_run(runs)
         raise UserError("the run is over", "begin another with: parcahyd cluster start")
     return current
+
+
+def _require_a_run(runs: Runs) -> None:
+    if runs.last_settings() is None:
+        raise UserError("no run has begun yet", "parcahyd cluster start URL")
 
 
 def steer(hub: HubConnection, change: Callable[[Runs], Run], words: str, more: str = "") -> int:

@@ -146,3 +146,29 @@ def test_before_the_first_run_there_is_nothing_to_pause(postgres: str, tmp_path:
         capsys.readouterr()
         assert made("pause") == 2
     assert capsys.readouterr().err == "parcahyd: no run has begun yet (parcahyd cluster start URL)\n"
+
+
+def test_wait_returns_when_the_run_is_over(cluster: ClusterOfTest, between_looks: Callable[..., None], capsys: Output) -> None:
+    between_looks(lambda: cluster.change("UPDATE parcahyd_hub.runs SET outcome = 'done'"))
+    assert cluster("wait") == 0
+    assert capsys.readouterr().out == "Run 1 is over: done.\n"
+    assert cluster("wait") == 0
+    assert capsys.readouterr().out == "No run is under way.\n"
+
+
+def test_an_interrupted_wait_leaves_the_run(cluster: ClusterOfTest, between_looks: Callable[..., None], capsys: Output) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    between_looks(interrupt)
+    assert cluster("wait") == 130
+    assert capsys.readouterr().err == "parcahyd: not waited for: run 1 goes on\n"
+    assert run_of(cluster) == ("running", 0, None)
+
+
+def test_before_the_first_run_there_is_nothing_to_wait_for(tmp_path: Path, postgres: str, capsys: Output) -> None:
+    with fresh_database(postgres) as url:
+        made = ClusterOfTest(tmp_path, url)
+        assert made("init", "--partitions", "1") == 0
+        assert made("wait") == 2
+    assert "no run has begun yet (parcahyd cluster start URL)" in capsys.readouterr().err
