@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from parcahyd.cluster.records import Identity
@@ -53,6 +55,8 @@ class HubConnection(Writer):
         self._lock_seconds = lock_seconds
         self._expected = expected
         self._session = 0
+        self._line: socket.socket | None = None
+        """The socket of the session under a second number, so that another thread can shut it down."""
         self.system = 0
         self.timeline = 0
         if not url.startswith("postgresql"):
@@ -76,8 +80,28 @@ class HubConnection(Writer):
                 if not session.closed:
                     session.autocommit = False
 
+    def cut_off(self) -> None:
+        """Ends the session from another thread. Whoever waits for an answer gets a StoreFailure, and the next one connects.
+
+        A server that acknowledges what it is sent and never answers looks alive to the kernel.
+        """
+        line = self._line
+        if line is not None:
+            with suppress(OSError):  # It has ended by itself.
+                line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        super().close()
+        self._note_line(None)
+
+    def _note_line(self, line: socket.socket | None) -> None:
+        if self._line is not None:
+            self._line.close()
+        self._line = line
+
     def _opened(self, connection: Any) -> None:
         """Prepares a new session. The statements run before the first transaction, so that nothing of them is undone."""
+        self._note_line(socket.socket(fileno=os.dup(connection.fileno())))
         connection.autocommit = True
         connection.execute(_SETTINGS, (str(round(self._lock_seconds * _MILLISECONDS)),))
         system, timeline, session = connection.execute(_WHO).fetchone()

@@ -177,6 +177,13 @@ class MachineAtHub:
         except LeaseLost:
             self._drop_planner()
 
+    def cut_off(self) -> None:
+        """Called from another thread, when a look gets no answer: it fails, and the next one connects again."""
+        self._hub.cut_off()
+        planner = self._planner
+        if planner is not None:
+            planner.connection.cut_off()
+
     def close(self) -> None:
         """The agent ends: another machine may make the plans at once."""
         if self._planner is not None:
@@ -194,6 +201,7 @@ class _Planner:
     """What the machine has that makes the plans."""
 
     def __init__(self, connection: HubConnection, taking: Taking, clock: BootClock, lease: float) -> None:
+        self.connection = connection
         deadline = Deadline(clock, lease)
         deadline.start(taking.noted)
         self.renewer = Renewer(connection, taking.holding, deadline)

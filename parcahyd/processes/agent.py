@@ -42,6 +42,8 @@ from parcahyd.runtime.stop_signals import handled_signals, ignore_from_now_on, i
 __all__ = ["Agent"]
 
 _LOOK_EVERY = 1.0
+_LONGEST_LOOK = 60.0
+"""Seconds after which a look gets no answer any more. Plans of a large cluster take some seconds."""
 _LOCK_SECONDS = 1.0
 _GRACE = 15.0
 """Seconds beyond StopTimeout after which a pipeline that does not end is killed."""
@@ -169,9 +171,14 @@ class Agent:
     def _look(self) -> None:
         # A process of an ended pipeline that stands still keeps the lock.
         left_behind = [one for one in self._left_behind.values() if is_free(lock_name(self._url, one.partition))]
-        self._thread.submit(self._look_at_hub, left_behind).add_done_callback(
-            lambda future: self._loop.call_soon_threadsafe(self._looked, future)
-        )
+        look = self._thread.submit(self._look_at_hub, left_behind)
+        look.add_done_callback(lambda future: self._loop.call_soon_threadsafe(self._looked, future))
+        self._loop.call_later(_LONGEST_LOOK, self._cut_off, look)
+
+    def _cut_off(self, look: Future[tuple[Looked, str | None]]) -> None:
+        if not look.done() and self._machine is not None:
+            self._machine.cut_off()
+            self._loop.call_later(_LONGEST_LOOK, self._cut_off, look)
 
     def _looked(self, future: Future[tuple[Looked, str | None]]) -> None:
         error = future.exception()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import text
@@ -11,6 +13,8 @@ from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.records import Identity
 from parcahyd.core.errors import DatabaseUnusable, HubWentBack, StoreFailure
 from tests.cluster.hub_desk import HubDesk
+from tests.cluster_lab.hub_proxy import HubProxy
+from tests.support.processes import wait_until
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL needs the package psycopg")
 
@@ -96,3 +100,30 @@ def test_a_server_that_vanishes_without_a_word_is_noticed(desk: HubDesk) -> None
         "keepalives_count": "3",
     }
     assert found["tcp_user_timeout"] == "20000"
+
+
+def test_a_session_without_answers_is_cut_off_and_the_next_one_works(hub_database: str) -> None:
+    """The proxy takes every question, so nothing tells the client that no answer will come."""
+    place = urlsplit(hub_database)
+    proxy = HubProxy("127.0.0.1", (place.hostname or "", place.port or 0))
+    hub = HubConnection(hub_database.replace(f":{place.port}", f":{proxy.port}"), "parcahyd me", 1.5)
+
+    def ask() -> object:
+        with hub.transaction():
+            return hub.value(text("SELECT 1"))
+
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(ask).result() == 1
+            proxy.cut("answers")
+            asked = thread.submit(ask)
+            assert wait_until(asked.running)
+            hub.cut_off()
+            with pytest.raises(StoreFailure):
+                asked.result()
+            proxy.heal()
+            assert thread.submit(ask).result() == 1
+        hub.close()
+        hub.cut_off()
+    finally:
+        proxy.close()
