@@ -1,0 +1,1 @@
+"""What tells languages apart."""
