@@ -16,7 +16,7 @@ import msgspec
 
 from parcahyd.core.errors import UserError
 
-__all__ = ["DataFile", "data_file", "fields", "lines"]
+__all__ = ["DataFile", "data_file", "fields", "lines", "link_rows"]
 
 
 class DataFile(msgspec.Struct, frozen=True):
@@ -58,6 +58,18 @@ def fields(file: DataFile, least: int) -> Iterator[list[str]]:
         if len(found) < least:
             raise UserError(f"{file.path}: row {number} has {len(found)} fields, not {least}", "docs/lab/data.md says the form")
         yield found
+
+
+def link_rows(file: DataFile, pages: int) -> Iterator[tuple[int, ...]]:
+    """Of each page, the rows of the pages that it links to. UserError: a row is damaged, or there are not as many as pages."""
+    number = 0
+    for number, line in enumerate(lines(file), 1):
+        words = line.split()
+        if not all(word.isdecimal() and int(word) < pages for word in words):
+            raise UserError(f"{file.path}: line {number} has what is no row number of a page", "docs/lab/data.md says the form")
+        yield tuple([int(word) for word in words])
+    if number != pages:
+        raise UserError(f"{file.path} has {number} lines for {pages} pages", "docs/lab/data.md says the form")
 
 
 @contextmanager
