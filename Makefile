@@ -55,7 +55,7 @@ test: $(DEVELOPS)
 torture: $(DEVELOPS)
 	@mkdir -p build && rm -f $(TRIED)
 	@PARCAHYD_TORTURE=1 PARCAHYD_TORTURE_LOG=$(TRIED) PARCAHYD_KILLS=100 $(PY) -m pytest -n 2 --dist worksteal \
-		tests/torture tests/storage/test_leases_model.py tests/cluster/test_hub_model.py $(ARGS); code=$$?; $(PY) -m tests.torture.outcomes $(TRIED); exit $$code
+		tests/torture tests/storage/test_leases_model.py tests/cluster/test_hub_model.py tests/cluster/test_moves_at_random.py $(ARGS); code=$$?; $(PY) -m tests.torture.outcomes $(TRIED); exit $$code
 
 soak: $(DEVELOPS)
 	@$(PY) -m tests.torture.soak --minutes $(MINUTES) $(ARGS)

@@ -1,6 +1,6 @@
-"""Crawls of a cluster on one machine: does it scale, what does a page cost, what is posted, and who takes turns?
+"""Crawls of a cluster on one machine: does it scale, what does a page cost, who takes turns, and what does each strategy do?
 
-    python bench/cluster.py [scaling] [turns] [traffic] [--pipelines 1 2 4 8 --pages 2000 --latency 0.1 --connections 10]
+    python bench/cluster.py [scaling] [turns] [traffic] [strategies] [--pipelines 1 2 4 8 --pages 2000 --latency 0.1]
 
 Without a name, all parts. Every pipeline has a machine of its own, and all of them share the cores. The web answers after a
 while, so that a pipeline is busy with waiting; rates are those of the middle half of the requests, in which all pipelines work.
@@ -13,6 +13,7 @@ import contextlib
 import json
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import pairwise
@@ -27,8 +28,10 @@ from bench.report_page import machine, table
 from bench.synthetic_run import output_folder
 from bench.synthetic_server import Request
 from bench.synthetic_web import DOMAIN
+from tests.cluster_lab.faults import FAULTS
 from tests.cluster_lab.lab import Lab, Plan, open_lab
 from tests.cluster_lab.request_log import judge_log
+from tests.cluster_lab.scenarios import judge
 from tests.cluster_lab.stored_pages import judge_stores
 from tests.support.crawl import Setting
 from tests.support.processes import wait_until
@@ -282,10 +285,68 @@ def _posts_of_crawl(chosen: argparse.Namespace, name: str, settings: dict[str, S
         return _posts(lab)
 
 
+# --- strategies --------------------------------------------------------------------------------------------------------
+
+_STRATEGIES = ("hash", "dynamic_size", "superpage")
+_SITES = 36
+_PLAN_AT, _STRIKE_AT = 0.4, 0.5
+"""Of the requests: then a strategy that goes by what it learned plans, and then a machine is killed."""
+_PLANS = frozenset({"superpage"})
+
+
+def _strategies(chosen: argparse.Namespace) -> Iterator[str]:
+    """The same crawl by each strategy: sites of very different size, and a machine that is killed."""
+    pages = chosen.strategy_pages
+    yield f"{_SITES} sites, {pages:,} pages, 3 machines ({chosen.place}), one of them killed at {_STRIKE_AT:.0%}; {machine()}."
+    yield ""
+    heading = (
+        *("strategy", "asked for", "stored", "overlap", "coverage", "again", "host gaps short", "address gaps short"),
+        *("letters a page", "bytes a page", "sites moved", "pages by partition", "max : mean", "seconds", "wrong"),
+    )
+    yield from table(heading, [_by_strategy(chosen, name) for name in chosen.strategies])
+
+
+def _by_strategy(chosen: argparse.Namespace, name: str) -> tuple[str, ...]:
+    print(f"crawling: {name}", file=sys.stderr)
+    pages = chosen.strategy_pages
+    plan = Plan(chosen.place, pages=pages, hosts=_SITES, addresses=_SITES, exponent=1.0, settings={"Work.Partition": name})
+    fault = next(fault for fault in FAULTS if fault.name == "machine killed")
+    with _lab(plan, chosen) as lab:
+        began = time.monotonic()
+        lab.begin()
+        if name in _PLANS:
+            lab.until(int(pages * _PLAN_AT), _LIMIT)
+            print(lab.cluster("partition", name).text, file=sys.stderr)
+        lab.until(int(pages * _STRIKE_AT), _LIMIT)
+        fault.strike(lab)
+        is_over = wait_until(lab.is_over, _LIMIT, pause=0.2) and wait_until(lab.is_free, _LIMIT, pause=0.2)
+        outcome = judge(lab, fault, time.monotonic() - began, is_over=is_over)
+        posts = _posts(lab)
+        ((moved,),) = lab.hub.rows("SELECT coalesce(sum(moves), 0)::int FROM parcahyd_hub.homes")
+        stored = [lab.hub.rows(_STORED.format(number))[0][0] for number in range(plan.partitions)]
+    mean = sum(stored) / len(stored)
+    log, stores = outcome.log, outcome.stores
+    return (
+        *(name, str(log.asked), str(stores.stored), str(len(stores.twice)), f"{stores.stored / outcome.to_store:.4f}"),
+        *(str(log.again), str(log.hosts), str(log.addresses)),
+        *(f"{posts['letters'] / pages:.3f}", f"{posts['bytes'] / pages:.1f}", str(moved)),
+        *(" ".join(map(str, stored)), f"{max(stored) / mean:.2f}", f"{outcome.seconds:.0f}"),
+        "; ".join(outcome.wrong()) or "nothing",
+    )
+
+
+_STORED = "SELECT coalesce(sum(pages), 0)::int FROM parcahyd_p{}.sites"
+
+
 # --- the command line --------------------------------------------------------------------------------------------------
 
 
-PARTS: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {"scaling": _scaling, "turns": _turns, "traffic": _traffic}
+PARTS: dict[str, Callable[[argparse.Namespace], Iterator[str]]] = {
+    "scaling": _scaling,
+    "turns": _turns,
+    "traffic": _traffic,
+    "strategies": _strategies,
+}
 
 
 @contextlib.contextmanager
@@ -308,6 +369,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pipelines", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--pages", type=int, default=2000, help="of each pipeline")
     parser.add_argument("--cdn-pages", type=int, default=1600)
+    parser.add_argument("--strategy-pages", type=int, default=2400)
+    parser.add_argument("--strategies", nargs="+", default=_STRATEGIES)
+    parser.add_argument("--place", choices=["loopback", "namespaces"], default="namespaces", help="of the strategies")
     parser.add_argument("--hosts", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.1)
     parser.add_argument("--connections", type=int, default=10, help="requests of a pipeline that are under way at once")

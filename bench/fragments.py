@@ -63,6 +63,7 @@ class _Tools:
 
     summarizers = Summarizers((), lambda _: None)
     expanders = Expanders((), _WORK, lambda _: None)
+    topics = None
 
     def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
         return recognise(content_type, body)

@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,8 +22,10 @@ import psycopg
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `bench` and `tests` are found when this file is run by its name
 
 from bench.report_page import machine, table
-from parcahyd.cluster.homes import Homes
 from parcahyd.cluster.records import Want
+from parcahyd.cluster.routes import Routes
+from parcahyd.config.schema import WorkConf
+from parcahyd.partition.by_hash import ByHash
 from tests.cluster.hub_desk import HubDesk, Tree
 from tests.support.postgres import fresh_database, postgres_server
 
@@ -103,8 +106,14 @@ def _times(tree: Tree, hosts: int, rounds: int) -> Iterator[float]:
     yield statistics.median(releases)
     yield _median(lambda _: tree.renewer.renew(), rounds)
     yield _median(lambda _: _do_nothing(tree), rounds)
-    homes = Homes(tree.writing)
-    yield _median(lambda number: homes.of(_names(number, hosts)), rounds)
+    yield _median(lambda number: _look_up(tree, _names(number, hosts)), rounds)
+
+
+def _look_up(tree: Tree, names: Sequence[str]) -> None:
+    """As a pipeline that has met none of these hosts."""
+    with tree.writing.transaction():
+        routes = Routes(tree.writing.writer, partial(ByHash, WorkConf()), 0, 1, b"")
+        routes.homes_of([f"http://{name}/" for name in names])
 
 
 def _names(number: int, hosts: int) -> list[str]:

@@ -31,6 +31,7 @@ from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.media_types.media_type import recognise
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.rules.urls.host_rules import HostRules
+from parcahyd.topics.model import TopicModel
 
 __all__ = ["Crawled", "crawl"]
 
@@ -57,9 +58,12 @@ class Crawled(NamedTuple):
 class _Tools:
     """No plugins beyond the built-in recognizer."""
 
+    topics: TopicModel | None = None
+
     def __init__(self, work: WorkConf) -> None:
         self.summarizers = Summarizers((), lambda _: None)
         self.expanders = Expanders((), work, lambda _: None)
+        self.topics = None
 
     def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
         return recognise(content_type, body)

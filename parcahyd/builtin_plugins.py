@@ -10,9 +10,13 @@ Tested in tests/test_plugin_manager.py.
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from parcahyd.config.schema import MapConf, WorkConf
 from parcahyd.core.documents import Expander, Summarizer
+from parcahyd.core.errors import UserError
 from parcahyd.core.partitions import Partitioner, Routing
 from parcahyd.core.ports import Downloader, Resolver
 from parcahyd.hookspecs import (
@@ -24,7 +28,10 @@ from parcahyd.hookspecs import (
     SummarizerFactory,
     hookimpl,
 )
-from parcahyd.rules.urls.orders import BREADTH_FIRST, ByDepth, ByInLinks, Fair
+from parcahyd.rules.urls.orders import BREADTH_FIRST, PAGE_RANK, ByDepth, ByInLinks, ByPageRank, Fair
+
+if TYPE_CHECKING:
+    from parcahyd.partition.locations.hierarchy import Hierarchy
 
 __all__ = [
     "parcahyd_downloaders",
@@ -60,12 +67,12 @@ def parcahyd_local_schemes() -> dict[str, DownloaderFactory]:
 
 @hookimpl
 def parcahyd_orders() -> dict[str, OrderFactory]:
-    return {BREADTH_FIRST: ByDepth, "in-links": ByInLinks, "fair": Fair}
+    return {BREADTH_FIRST: ByDepth, "in-links": ByInLinks, PAGE_RANK: ByPageRank, "fair": Fair}
 
 
 @hookimpl
 def parcahyd_partitioners() -> dict[str, PartitionerFactory]:
-    return {"hash": _hash}
+    return {"hash": _hash, "dynamic_size": _dynamic_size, "superpage": _superpage, "location": _location}
 
 
 @hookimpl
@@ -118,6 +125,36 @@ def _hash(conf: WorkConf, routing: Routing) -> Partitioner:
     from parcahyd.partition.by_hash import ByHash
 
     return ByHash(conf, routing)
+
+
+def _dynamic_size(conf: WorkConf, routing: Routing) -> Partitioner:
+    from parcahyd.partition.by_dynamic_size import ByDynamicSize
+
+    return ByDynamicSize(conf, routing)
+
+
+def _superpage(conf: WorkConf, routing: Routing) -> Partitioner:
+    from parcahyd.partition.by_superpage import BySuperpage
+
+    return BySuperpage(conf, routing)
+
+
+def _location(conf: WorkConf, routing: Routing) -> Partitioner:
+    from parcahyd.partition.by_location import ByLocation
+
+    return ByLocation(conf, routing, _registries(conf.Registries) if conf.Registries else None)
+
+
+@lru_cache(maxsize=1)
+def _registries(path: str) -> Hierarchy:
+    """The file is read once in a process: a strategy is made anew with every routing."""
+    from parcahyd.partition.locations.hierarchy_file import decode_hierarchy
+
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"Registries: {path} cannot be read: {error.strerror}", "make it with parcahyd lab rir") from error
+    return decode_hierarchy(content, path)
 
 
 def _html(_conf: WorkConf) -> Summarizer:

@@ -149,6 +149,7 @@ from parcahyd.plugins import hookimpl
 
 class Half:
     one_home = True
+    home_may_change = False
 
     def __init__(self, conf, routing):
         pass

@@ -33,6 +33,7 @@ COMMANDS = {
     "forget": "Remove URLs, or a whole site, from the crawl.",
     "verify": "Check that everything in the database is as it must be.",
     "cluster": "Make, start, watch and steer a crawl on several machines.",
+    "topic": "Train and test models that say what pages are about.",
     "lab": "Try the strategies of a cluster on recorded data.",
     "augment": "Write, check and serve the tables of a site that you publish.",
     "config": "Show every setting in force, and where its value comes from.",

@@ -6,6 +6,7 @@ import click
 
 from parcahyd.cli.cluster_hub import init, lease, migrate, restored
 from parcahyd.cli.cluster_nodes import drain, leave, move
+from parcahyd.cli.cluster_partition import partition, place, plan
 from parcahyd.cli.cluster_run import block, pause, resume, stop, unblock, wait
 from parcahyd.cli.cluster_seeds import seed, start
 from parcahyd.cli.cluster_status import status
@@ -44,6 +45,7 @@ for _part in (
     *(init, start, seed, status),
     *(wait, pause, resume, stop, block, unblock),
     *(drain, move, leave),
+    *(plan, partition, place),
     *(migrate, restored, lease),
 ):
     command.add_command(_part)

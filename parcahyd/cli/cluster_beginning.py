@@ -16,7 +16,7 @@ from parcahyd.cli.seed_schemes import scheme_errors
 from parcahyd.cli.wording import plural, span
 from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.identity import ClusterFacts, ClusterIdentity
-from parcahyd.cluster.planning import read_routing
+from parcahyd.cluster.planning import name_strategy, read_routing
 from parcahyd.cluster.quotas import MAX_PAGES
 from parcahyd.cluster.runs import PAUSED, Runs
 from parcahyd.cluster.server_checks import check_server
@@ -25,13 +25,23 @@ from parcahyd.config.database_url import database_url
 from parcahyd.config.remembered import GIVEN, AgreedSettings, given, read_record, recorded, take_over
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
-from parcahyd.core.partitions import Routing
+from parcahyd.core.partitions import Observed, Partitioner, Routing
 from parcahyd.plugin_manager import PluginManager
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
 from parcahyd.rules.urls.parameters import Canon
 
-__all__ = ["LEASE", "PER_MACHINE", "agreed_settings", "begin_run", "canonical_seeds", "make_hub", "seed_mistakes", "sower"]
+__all__ = [
+    "LEASE",
+    "PER_MACHINE",
+    "agreed_settings",
+    "begin_run",
+    "canonical_seeds",
+    "check_probes",
+    "make_hub",
+    "seed_mistakes",
+    "sower",
+]
 
 PER_MACHINE = 4
 LEASE = 20.0
@@ -82,6 +92,10 @@ def begin_run(
     for line in () if is_joined else agreed.told:
         tell(line)
     work = agreed.configuration.work
+    if not is_joined:
+        routing = Routing(facts.partitions, secret=facts.secret)
+        check_probes(PluginManager.load(agreed.configuration).partitioner(routing), work.Partition)
+        _check_strategy(hub, work.Partition)
     settings = {**recorded(agreed.configuration), GIVEN: given(agreed.configuration)}
     begun = sower(hub, facts, agreed.configuration).begin(
         msgspec.json.encode(settings).decode(),
@@ -89,6 +103,25 @@ def begin_run(
         canonical_seeds(agreed.configuration, seeds),
     )
     return begun, list(_lines(begun, agreed))
+
+
+def check_probes(partitioner: Partitioner, name: str) -> None:
+    """UserError for a strategy that wants to be told how near addresses are: no pipeline measures that."""
+    if Observed.PROBE in partitioner.observes:
+        raise UserError(
+            f'"{name}" goes by measurements that the machines of a cluster do not make yet',
+            "choose another Partition; parcahyd lab locate shows what it would do",
+        )
+
+
+def _check_strategy(hub: HubConnection, name: str) -> None:
+    """Sites live where the strategy put them. With another one, each of them would have to move first."""
+    present = name_strategy(hub, name)
+    if present != name:
+        raise UserError(
+            f'this crawl is divided by "{present}", and Partition is "{name}"',
+            f"have its sites moved: parcahyd cluster partition {name}; or give --set 'Work.Partition=\"{present}\"'",
+        )
 
 
 def _lines(begun: Begun, agreed: AgreedSettings) -> Iterable[str]:

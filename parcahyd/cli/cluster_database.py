@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parcahyd.cli.url_report import labelled
+from parcahyd.cli.wording import utc_time
 from parcahyd.cluster.ownership import SubjectOwner, UrlHome, read_home, read_owners, routing_of
-from parcahyd.cluster.verification import cluster_findings, finished_run
+from parcahyd.cluster.verification import cluster_findings, finished_run, partitions_of_moves
 from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration
 from parcahyd.core.partitions import Partitioner
@@ -21,10 +22,17 @@ __all__ = ["findings_of_cluster", "ownership_lines"]
 def findings_of_cluster(reports: Reports, of_partitions: Iterator[Finding], configuration: Configuration) -> Iterator[Finding]:
     """The findings of the partitions, then those about several of them and the hub."""
     finished = finished_run(reports.reader)
+    moving = partitions_of_moves(reports.reader)
     for finding in of_partitions:
+        # What refers to each other is in two partitions until a site has wholly come.
+        if finding.partition in moving:
+            continue
         # Nothing keeps a run from beginning meanwhile, and its visits are open.
         if finding.kind != "visit" or finished_run(reports.reader) == finished:
             yield finding
+    for number in sorted(moving):
+        sentence = "Sites are on their way from it or to it, so it was not checked; check again when the run has moved them."
+        yield Finding(kind="moving", subject="sites", sentence=sentence, partition=number)
     partitioner, _ = _strategy(reports, configuration)
     yield from cluster_findings(reports.reader, one_home=partitioner.one_home)
 
@@ -61,7 +69,9 @@ def _home(home: UrlHome, host: str, strategy: str) -> str:
     if home.partition is None:
         return f'none yet: the strategy "{strategy}" has not decided'
     if home.is_on_record:
-        return f"partition {home.partition}: {host} was given to it, which is on record"
+        why = f" ({home.rule})" if home.rule else ""
+        when = f" since {utc_time(home.since)}" if home.since else ""
+        return f"partition {home.partition}: {host} was given to it, which is on record{when}{why}"
     return f'partition {home.partition}: the strategy "{strategy}" says so'
 
 

@@ -27,7 +27,7 @@ from parcahyd.core.errors import UserError
 from parcahyd.rules.urls.canonical_url import canonical, split
 from parcahyd.runtime.stop_signals import interrupt_on_signals
 
-__all__ = ["block", "pause", "resume", "steer", "stop", "unblock", "wait"]
+__all__ = ["block", "hosts_of", "pause", "resume", "steer", "stop", "unblock", "wait"]
 
 _LOOK_EVERY = 0.5
 _INTERRUPTED = 130
@@ -117,7 +117,7 @@ def block(folder: Path | None, overrides: tuple[str, ...], database: str | None,
     Example:
       parcahyd cluster block --conf conf/ www.example.org
     """
-    names = _hosts(hosts)
+    names = hosts_of(hosts)
     with open_hub(folder, overrides, database) as (hub, _):
         return steer(hub, lambda runs: runs.change(block=names), f"sends nothing to {', '.join(sorted(names))}")
 
@@ -132,7 +132,7 @@ def unblock(folder: Path | None, overrides: tuple[str, ...], database: str | Non
     Example:
       parcahyd cluster unblock --conf conf/ www.example.org
     """
-    names = _hosts(hosts)
+    names = hosts_of(hosts)
     with open_hub(folder, overrides, database) as (hub, _):
         current = _under_way(Runs(hub))
         if unknown := sorted(names - current.blocked):
@@ -141,7 +141,7 @@ def unblock(folder: Path | None, overrides: tuple[str, ...], database: str | Non
         return steer(hub, lambda runs: runs.change(unblock=names), f"may send to {', '.join(sorted(names))} again")
 
 
-def _hosts(given: Collection[str]) -> frozenset[str]:
+def hosts_of(given: Collection[str]) -> frozenset[str]:
     """Hosts in the spelling of the crawl; what is a whole URL stands for its host."""
     found = set()
     for text in given:

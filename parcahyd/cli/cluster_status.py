@@ -130,7 +130,7 @@ def _run_lines(run: RunNow | None, now: float) -> Iterator[str]:
 _NODE_HEADINGS = ("node", "address", "#seen", "#cores", "#load", "#memory", "partitions")
 _PARTITION_HEADINGS = (
     *("partition", "node", "wanted", "state", "#heard", "#pages", "#per s"),
-    *("#requests", "#queued", "#mail", "#outbox", "#claims", "#owned", "#hosts"),
+    *("#requests", "#queued", "#mail", "#outbox", "#claims", "#owned", "#hosts", "#moving", "#waiting"),
 )
 
 
@@ -149,6 +149,7 @@ def _partition_row(one: PartitionNow, run: RunNow | None) -> tuple[str, ...]:
         *(_NONE if one.node is None else f"{span(one.silent)} ago", f"{one.pages:,}", _number(one.pages_per_second, 1)),
         *(_figure(one.report, "requests"), _figure(one.report, "queued")),
         *(f"{count:,}" for count in (one.mail, one.outbox, one.claims_waiting, one.subjects, one.hosts)),
+        *(f"{count:,}" for count in (one.coming + one.leaving, one.waiting)),
     )
 
 

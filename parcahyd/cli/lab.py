@@ -7,6 +7,18 @@ from __future__ import annotations
 
 import click
 
+from parcahyd.cli import (
+    lab_balance,
+    lab_crawl,
+    lab_graph,
+    lab_growth,
+    lab_locate,
+    lab_progress,
+    lab_record,
+    lab_rir,
+    lab_topic,
+)
+
 __all__ = ["command"]
 
 
@@ -20,12 +32,22 @@ def command(ctx: click.Context) -> None:
 
     \b
     Examples:
-      parcahyd lab --help
+      parcahyd lab balance
+      parcahyd lab progress graph-uci --hosts 6
+      parcahyd lab record recorded
+      parcahyd lab graph --orders 1
+      parcahyd lab crawl --runs 1
+      parcahyd lab topic topic-webkb/ --train misc --without other
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-_EXPERIMENTS: tuple[click.Command, ...] = ()
-for _experiment in _EXPERIMENTS:
-    command.add_command(_experiment)
+_EXPERIMENTS: tuple[click.Command, ...] = (
+    *(lab_balance.command, lab_graph.command, lab_crawl.command, lab_growth.command),
+    *(lab_locate.command, lab_topic.topic, lab_progress.command),
+)
+_TOOLS: tuple[click.Command, ...] = (lab_record.command, lab_rir.command)
+"""They make what experiments and crawls read; they print no table."""
+for _command in (*_EXPERIMENTS, *_TOOLS):
+    command.add_command(_command)

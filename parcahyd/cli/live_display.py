@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from parcahyd.cli.wording import counts, due, outcome_words, plain, plural, saved_sentence, size, span
+from parcahyd.cli.wording import counts, due, end_sentence, outcome_words, plain, plural, saved_sentence, size, span
 from parcahyd.core.progress import Progress, RunSummary, SiteProgress, WorkerProgress
 
 __all__ = [
@@ -77,7 +77,7 @@ _PHASES = {
     "finishing": "finishing: the last pages are being stored",
 }
 
-_RANKS = dict.fromkeys(("run", "note", "left", "pages", "not stored", "reasons", "to write", "sites"))
+_RANKS = dict.fromkeys(("run", "note", "left", "pages", "in the end", "not stored", "reasons", "to write", "sites"))
 """What is said of the run as a whole, most important first."""
 
 
@@ -88,6 +88,7 @@ def _rows(snapshot: Progress) -> dict[str, str]:
         "note": snapshot.note,
         "pages": _pages(snapshot),
         "left": _left(snapshot),
+        "in the end": "" if snapshot.in_the_end is None else end_sentence(snapshot.in_the_end),
         "sites": _in_work(snapshot),
         "to write": f"{plural(snapshot.buffer_records, 'answer')} ({size(snapshot.buffer_bytes)})"
         if snapshot.buffer_records

@@ -19,12 +19,13 @@ from parcahyd.cli.reporters import JsonLines, NullReporter, Reporter, ReporterTh
 from parcahyd.cli.seed_list import GivenSeed, print_seed_errors, read_seeds, seed_errors
 from parcahyd.cli.seed_schemes import scheme_errors
 from parcahyd.cli.site_name import site_name
+from parcahyd.cli.size_watch import SizeWatch
 from parcahyd.config.database_url import database_url, sqlite_file
 from parcahyd.config.presets import ARCHIVE
 from parcahyd.config.remembered import take_over
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import UserError
-from parcahyd.core.progress import RunSummary
+from parcahyd.core.progress import RunSummary, SizeEstimate
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.runtime.run_lock import RunLock
@@ -163,7 +164,9 @@ def command(
         else:
             _look_for_the_database(configuration, has_seeds=bool(texts or configuration.work.Seeds))
         told = None if quiet else _print_setting
-        code, keeper = _crawl(configuration, [] if refresh else texts, forever, as_configured, told, _reporter(interval, quiet))
+        code, keeper = _crawl(
+            configuration, [] if refresh else texts, forever, as_configured, told, _watched(configuration, interval, quiet)
+        )
     if code == 0 and (summary := keeper.without_a_document()) is not None:
         return _say_why(configuration, summary, texts or configuration.work.Seeds, quiet)
     return code
@@ -181,12 +184,15 @@ def _crawl(
     told: Callable[[str], None] | None,
     reporter: Reporter,
 ) -> tuple[int, SummaryKeeper]:
+    from parcahyd.formats.topic_model import topic_model
     from parcahyd.net.certificate_authorities import authorities_file
     from parcahyd.rules.urls.host_rules import robots_warning
     from parcahyd.topology import crawl  # With it comes most of the program, which `parcahyd run --help` can do without.
 
     if configuration.work.CaFile:
         authorities_file(configuration.work.CaFile)  # For its error, which every worker would report in its own way.
+    if configuration.work.Topics or configuration.work.FollowTopics:
+        topic_model(configuration.work)  # The same.
     if warning := robots_warning(configuration.work):
         click.echo(f"parcahyd: warning: {warning}", err=True)
     observer = ReporterThread(reporter)
@@ -242,9 +248,15 @@ def _look_for_the_database(configuration: Configuration, *, has_seeds: bool) -> 
     )
 
 
-def _reporter(interval: float, quiet: bool) -> Reporter:
-    if quiet:
-        return NullReporter()
+def _watched(configuration: Configuration, interval: float, quiet: bool) -> Reporter:
+    def in_the_end() -> SizeEstimate | None:
+        with open_reports(configuration) as reports:
+            return reports.in_the_end()
+
+    return NullReporter() if quiet else SizeWatch(_reporter(interval), in_the_end)
+
+
+def _reporter(interval: float) -> Reporter:
     if sys.stdout.isatty():
         from rich.console import Console  # Only a terminal needs it.
 

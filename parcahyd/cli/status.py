@@ -14,6 +14,8 @@ from parcahyd.cli.options import crawl_options, open_reports, read_configuration
 from parcahyd.cli.wording import (
     counts,
     due,
+    end_sentence,
+    end_words,
     left_out_sentence,
     outcome_words,
     plain,
@@ -107,8 +109,12 @@ def status_lines(status: StatusReport, database: str, now: float) -> Iterator[st
         f"documents  {status.documents:,} ({size(status.document_bytes)}, {size(status.stored_bytes)} compressed), "
         f"{plural(status.fetches, 'version')} of URLs"
     )
+    if status.topics:
+        yield f"topics     {counts(status.topics, most=12)}"
     yield f"sites      {status.sites:,}, {status.sites_in_scope:,} in scope; {plural(status.seeds, 'seed')}"
     yield from _waiting(status, now)
+    if status.due_now or status.due_later:
+        yield f"in the end {end_sentence(status.in_the_end)}"
     if status.last_run is not None:
         yield _run(status.last_run, now)
     yield from _top_sites(status.top_sites)
@@ -149,12 +155,13 @@ def _top_sites(sites: tuple[SiteReport, ...]) -> Iterator[str]:
     if not sites:
         return
     widest = max(len(plain(site.site)) for site in sites)
-    yield f"\n{'site':{widest}}  {'pages':>9}  {'urls':>9}  {'requests':>9}  {'received':>9}"
-    for site in sites:
-        yield (
-            f"{plain(site.site):{widest}}  {site.pages:>9,}  {site.urls:>9,}  {site.requests:>9,}  {size(site.received):>9}"
-            + ("  being visited" if site.visiting else "")
-        )
+    ends = [end_words(site.in_the_end) for site in sites]
+    longest = max(len(words) for words in ("in the end", *ends))
+    heading = f"{'pages':>9}  {'urls':>9}  {'requests':>9}  {'received':>9}  {'in the end':{longest}}"
+    yield f"\n{'site':{widest}}  {heading}".rstrip()
+    for site, end in zip(sites, ends, strict=True):
+        numbers = f"{site.pages:>9,}  {site.urls:>9,}  {site.requests:>9,}  {size(site.received):>9}  {end:{longest}}"
+        yield f"{plain(site.site):{widest}}  {numbers}{'  being visited' if site.visiting else ''}".rstrip()
 
 
 def freshness_lines(report: FreshnessReport) -> Iterator[str]:

@@ -241,6 +241,8 @@ def _document(details: UrlDetails, document: DocumentReport) -> Iterator[str]:
         yield labelled("volatile", f"{places} on most visits; a visit that finds nothing else changed stores no version")
     if document.title or document.language:
         yield labelled("title", document.title + (f" [{document.language}]" if document.language else ""))
+    if document.topic:
+        yield labelled("topic", document.topic)
 
 
 def _believed(trust: LastmodTrust) -> str:
@@ -266,6 +268,7 @@ REMEDIES = {
     Reason.PLUGIN: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
     Reason.PEER: "`parcahyd plugins` says which plugin is in use; Work.DownloaderClass chooses another.",
     Reason.NOFOLLOW: "To follow such links, leave nofollow out of Work.Directives.",
+    Reason.TOPIC: "To follow such links, too, add topics to Work.FollowTopics, or --set Work.OtherTopics=later.",
     Reason.SCOPE: "Give it as a seed (parcahyd run URL), or widen the scope: --set Work.Scope=domain, or any.",
     Reason.DEPTH: "Raise Work.MaxDepth, or give it as a seed (parcahyd run URL).",
     Reason.ADDRESS: "If that network is yours to crawl, allow it: --set 'Map.AllowAddresses=[\"{network}\"]'",

@@ -38,6 +38,7 @@ _HEADING = "state    reason              status  depth  url"
 @click.option("--site", metavar="HOST", help="Only URLs of this site: a host, or scheme://host[:port].")
 @click.option("--why", metavar="REASON", help="Only URLs with this reason, such as robots or missing.")
 @click.option("--match", metavar="PATTERN", help="Only URLs that fit: * stands for any text. Quote it from the shell.")
+@click.option("--topic", metavar="TOPIC", help="Only URLs whose documents are about this topic, as the setting Topics labels.")
 @click.option(
     "--order",
     type=click.Choice(list(_ORDERS)),
@@ -55,6 +56,7 @@ def command(
     site: str | None,
     why: str | None,
     match: str | None,
+    topic: str | None,
     order: str | None,
     limit: int | None,
     jsonl: bool,
@@ -69,12 +71,13 @@ def command(
       parcahyd urls --state stored
       parcahyd urls --site www.example.org --jsonl > urls.jsonl
       parcahyd urls --why missing --match '*/news/*' --order url
+      parcahyd urls --topic sports --jsonl
       parcahyd urls --order checked --limit 20
       parcahyd urls --state refused | awk '{print $2}' | sort | uniq -c
     """
     configuration = read_configuration(folder, overrides, database)
     with open_reports(configuration) as reports:
-        found = _ordered(reports.urls(state, None if site is None else site_name(site), why, match), order, limit)
+        found = _ordered(reports.urls(state, None if site is None else site_name(site), why, match, topic), order, limit)
         if jsonl:
             _write_json(found, sys.stdout.buffer)
             return

@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from parcahyd.core.progress import SizeEstimate
     from parcahyd.storage.reports.records import FetchReport, LeftOut
 
 __all__ = [
     "counts",
     "due",
+    "end_sentence",
+    "end_words",
     "left_out_sentence",
     "one_line",
     "outcome_words",
@@ -98,6 +101,24 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def end_words(estimate: SizeEstimate | None) -> str:
+    """How many pages there will be in the end: `1,240 (1,100 to 1,500)`."""
+    if estimate is None:
+        return "not known yet"
+    if estimate.least == estimate.most:
+        return f"{estimate.least:,}"
+    least = f"{estimate.least:,}"
+    interval = f"{least} at least, no end in sight" if estimate.most is None else f"{least} to {estimate.most:,}"
+    return interval if estimate.likely is None else f"{estimate.likely:,} ({interval})"
+
+
+def end_sentence(estimate: SizeEstimate | None) -> str:
+    """The same, and which share of them is there: `about 1,240 (1,100 to 1,500) pages, 43% of them are stored`."""
+    if estimate is None or estimate.done is None:
+        return end_words(estimate)
+    return f"about {end_words(estimate)} pages, {estimate.done:.0%} of them are stored"
 
 
 def one_line(text: str) -> str:

@@ -11,11 +11,13 @@ trees of all partitions counted in it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
     Connection,
+    Integer,
     Select,
     Table,
     Text,
@@ -40,7 +42,7 @@ from parcahyd.storage.cluster_schemas import WHOLE_CRAWL, partition_schema, use_
 from parcahyd.storage.migrations import migrate_tables
 from parcahyd.storage.schema import metadata, pauses, runs
 
-__all__ = ["make_partitions", "make_views", "migrate_partitions"]
+__all__ = ["in_each_partition", "make_partitions", "make_views", "migrate_partitions"]
 
 _HAS_SCHEMA = select(func.to_regnamespace(bindparam("name")))
 _HOLDERS = select(partitions.c.id, partitions.c.token, partitions.c.node).order_by(partitions.c.id).with_for_update()
@@ -83,6 +85,12 @@ def make_views(connection: Connection, count: int) -> None:
         view = _VIEWS.get(name, _all_rows)(one, count)
         text = view.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
         connection.exec_driver_sql(f"CREATE VIEW {WHOLE_CRAWL}.{name} AS {text}")
+
+
+def in_each_partition(one: Table, count: int, *names: str) -> CompoundSelect[Any]:
+    """These columns of a table in all partitions, after a column with the number of the partition."""
+    tables = [(literal_column(str(number), Integer), _in_partition(one, number)) for number in range(count)]
+    return union_all(*(select(number.label("partition"), *(of.c[name] for name in names)) for number, of in tables))
 
 
 def _make_schema(connection: Connection, name: str) -> None:

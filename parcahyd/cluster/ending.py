@@ -14,7 +14,7 @@ from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.fence import Fence
 from parcahyd.cluster.quotas import MAX_PAGES, Chunk
 from parcahyd.cluster.runs import STOPPED
-from parcahyd.cluster.tables import chunks, homes, mail, outbox, partitions, quotas, routing, runs, scope, states
+from parcahyd.cluster.tables import chunks, homes, mail, moves, outbox, partitions, quotas, routing, runs, scope, states
 from parcahyd.storage.expressions import same
 
 __all__ = ["end_if_done", "set_idle"]
@@ -43,7 +43,8 @@ _SEE = select(
         ~exists(select(mail.c.id)),
         ~exists(select(outbox.c.id)),
         ~exists(select(chunks.c.left).where(chunks.c.left > 0, _held)),
-        ~exists(select(homes.c.site).where(or_(homes.c.moving.is_not(None), homes.c.partition.is_(None)))),
+        ~exists(select(homes.c.site).where(or_(homes.c.moving.is_not(None), homes.c.waits))),
+        ~exists(select(moves.c.site)),
     ),
     func.coalesce(_pages >= _total, False),
     ~exists(select(states.c.partition).where(_disobeying)),

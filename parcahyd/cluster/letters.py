@@ -17,18 +17,32 @@ from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.storage.other_partitions import FoundUrl
 from parcahyd.storage.store import TakenMail
 
-__all__ = ["ROBOTS_ANSWER", "ROBOTS_QUESTION", "URLS", "answer", "halves", "question", "read_letters", "url_bodies"]
+__all__ = [
+    "LEFT_DOCUMENTS",
+    "ROBOTS_ANSWER",
+    "ROBOTS_QUESTION",
+    "URLS",
+    "answer",
+    "document_bodies",
+    "halves",
+    "question",
+    "read_letters",
+    "url_bodies",
+]
 
 URLS, ROBOTS_QUESTION, ROBOTS_ANSWER = "urls", "robots-question", "robots-answer"
+LEFT_DOCUMENTS = "left-documents"
 
 _LETTER_BYTES = 32 * 1024
 """About so many bytes of URLs are in one letter, at most; one URL may have more."""
+_DOCUMENTS = 2000
 _BESIDE_A_URL = 32
 """Bytes of what is said of a URL, about."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_urls = msgspec.msgpack.Decoder(list[FoundUrl]).decode
 _decode_question = msgspec.msgpack.Decoder(tuple[int, str, int]).decode
+_decode_documents = msgspec.msgpack.Decoder(list[int]).decode
 _decode_answer = msgspec.msgpack.Decoder(tuple[int, RobotsFact]).decode
 
 
@@ -45,6 +59,12 @@ def url_bodies(urls: Iterable[FoundUrl]) -> Iterator[bytes]:
         size += more
     if part:
         yield _encode(part)
+
+
+def document_bodies(documents: Sequence[int]) -> Iterator[bytes]:
+    """The bodies of letters that name documents which a site has left behind."""
+    for first in range(0, len(documents), _DOCUMENTS):
+        yield _encode(documents[first : first + _DOCUMENTS])
 
 
 def question(asker: int, url: str, hops: int) -> bytes:
@@ -77,6 +97,8 @@ def _read(letter: ReceivedLetter, mail: TakenMail) -> None:
         mail.robots_questions.append(_decode_question(letter.body))
     elif kind == ROBOTS_ANSWER:
         mail.robots_answers.append(_decode_answer(letter.body))
+    elif kind == LEFT_DOCUMENTS:
+        mail.left_documents += _decode_documents(letter.body)
     elif kind == SEED and (url := canonical(letter.body.decode())) is not None:
         mail.seeds.append(url)
     else:

@@ -22,6 +22,7 @@ from parcahyd.cluster.tables import (
     PLANNING,
     homes,
     mail,
+    moves,
     outbox,
     partitions,
     quotas,
@@ -67,7 +68,10 @@ _COUNTS = {
     "outbox": _counted(outbox, "sender", what=outbox.c.id),
     "claims_waiting": _counted(waiters, "partition", _held(waiters), what=distinct(waiters.c.ticket)),
     "subjects": _counted(subjects, "partition", subjects.c.partition.is_not(None), _held(subjects), what=subjects.c.subject),
-    "hosts": _counted(homes, "partition", homes.c.partition.is_not(None), what=homes.c.site),
+    "hosts": _counted(homes, "partition", homes.c.moving.is_(None), what=homes.c.site),
+    "coming": _counted(homes, "partition", homes.c.moving.is_not(None), what=homes.c.site),
+    "leaving": _counted(moves, "source", what=moves.c.site),
+    "waiting": _counted(homes, "partition", homes.c.waits, what=homes.c.site),
 }
 
 
@@ -132,6 +136,12 @@ class PartitionNow(msgspec.Struct, frozen=True):
     """Hosts and addresses that it may send to now."""
     hosts: int
     """Those that were written down to live in it."""
+    coming: int
+    """Hosts whose rows come from other partitions."""
+    leaving: int
+    """Hosts that go to another partition when no visit of them is open."""
+    waiting: int
+    """Hosts that it keeps until they are given to a partition that has little to do."""
     report: dict[str, Any]
     """What its pipeline last said of itself."""
     reported: float | None

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, select, true
 
+from parcahyd.cluster.all_partitions import in_each_partition
 from parcahyd.cluster.tables import cluster, homes, partitions, routing, subjects, waiters, wishes
 from parcahyd.core.partitions import Partitioner, Routing, Seen
 from parcahyd.rules.urls.canonical_url import split
-from parcahyd.storage.cluster_schemas import IDS_OF_A_PARTITION
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.schema import sites
 
@@ -48,6 +48,10 @@ class UrlHome(msgspec.Struct, frozen=True):
     """None: its host waits to be given to one."""
     is_on_record: bool
     """It was written down for this host. Else the strategy says so, each time anew."""
+    rule: str
+    """Why it was written down, for people; empty where it was not, or nobody said why."""
+    since: float | None
+    """When, in hub time."""
     moving_from: int | None
     """The partition whose rows of the site have not all come yet."""
     found_in: tuple[int, ...]
@@ -88,19 +92,21 @@ def read_home(reader: Reader, url: str, partitioner: Partitioner) -> UrlHome:
     """Whose a canonical URL is."""
     _, host, _, path = split(url)
     with reader.transaction() as connection:
-        found_in = _found_in(connection, host)
+        found_in = _found_in(connection, host, reader.partitions)
         row = connection.execute(select(homes).where(homes.c.site == host)).first()
         holders = {holder.id: holder for holder in connection.execute(_HOLDERS)}
-    if row is not None and row.partition is not None:
-        partition: int | None = row.partition
+    if row is not None:
+        partition: int | None = None if row.waits else row.partition
     else:
-        # A host that waits, or that is to be measured first, stays with whoever found it until then.
+        # A host that is to be measured first stays with whoever found it until then.
         answer = partitioner.home(Seen(host=host, path=path, finder=min(found_in, default=0)))
         partition = answer if isinstance(answer, int) else None
     holder = holders.get(partition)
     return UrlHome(
         partition=partition,
-        is_on_record=row is not None and row.partition is not None,
+        is_on_record=row is not None and not row.waits,
+        rule="" if row is None else row.rule,
+        since=None if row is None else row.since,
         moving_from=None if row is None else row.moving,
         found_in=found_in,
         node=None if holder is None or holder.token is None else holder.node,
@@ -108,9 +114,9 @@ def read_home(reader: Reader, url: str, partitioner: Partitioner) -> UrlHome:
     )
 
 
-def _found_in(connection: Connection, host: str) -> tuple[int, ...]:
-    numbers = connection.scalars(select(sites.c.id).where(sites.c.host == host))
-    return tuple(sorted({number // IDS_OF_A_PARTITION for number in numbers}))
+def _found_in(connection: Connection, host: str, count: int) -> tuple[int, ...]:
+    of_sites = in_each_partition(sites, count, "host").subquery()
+    return tuple(sorted(set(connection.scalars(select(of_sites.c.partition).where(of_sites.c.host == host)))))
 
 
 def read_owners(reader: Reader, host: str, addresses: Iterable[str]) -> list[SubjectOwner]:

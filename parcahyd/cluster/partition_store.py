@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from sqlalchemy import bindparam, null, select, update
 
 from parcahyd.cluster.ending import set_idle
@@ -15,10 +16,11 @@ from parcahyd.cluster.mail import Mailbox
 from parcahyd.cluster.partition_writer import PartitionWriter
 from parcahyd.cluster.posting import MailCounts, Posting
 from parcahyd.cluster.quotas import Chunk
-from parcahyd.cluster.records import HeldPartition
+from parcahyd.cluster.records import HeldPartition, MoveNews
 from parcahyd.cluster.routes import Routes
 from parcahyd.cluster.runs import STOPPED
 from parcahyd.cluster.scope import FollowedScope, added_since
+from parcahyd.cluster.site_moves import SiteMoves
 from parcahyd.cluster.tables import runs, starts, states
 from parcahyd.config.schema import Configuration
 from parcahyd.core.partitions import Partitioner, Routing
@@ -66,6 +68,9 @@ class PartitionStore:
         self._mailbox = Mailbox(self._writer.fence, box_limit)
         self._posting = Posting(self._writer, self._mailbox, self._routes, self._scope, self._chunk, configuration.work)
         self.store = Store(self._writer, others=self._posting)
+        self._moves = SiteMoves(self._writer, self._mailbox, self._routes, self.store)
+        self._routes.on_coming = self._moves.receive
+        self._posting.before_leases = self._moves.before_leases
         self._incoming = Incoming(self._writer, self._mailbox, self._before_mail, self.store.take_in)
 
     @property
@@ -113,7 +118,7 @@ class PartitionStore:
         return True
 
     def _has_work(self, now: float, until: float, again_before: float | None) -> bool:
-        if self._mailbox.has_news():
+        if self._mailbox.has_news() or self._moves.look().is_any:
             return True
         due = self.store.next_due(now, again_before)
         return due is not None and due <= until
@@ -158,6 +163,24 @@ class PartitionStore:
         self._routes.doubt(mail.seeds)
         self._routes.doubt(url for _, url, _ in mail.robots_questions)
         return self._follow_scope(now)
+
+    # --- sites that move ------------------------------------------------------------------------------------------------
+
+    def move_sites(self) -> MoveNews:
+        """Lets go of sites that are to live elsewhere, and carries some rows of one that comes. It writes nothing where there
+        is neither."""
+        with self._writer.looking():
+            news = self._moves.look()
+        if not news.is_any:
+            return news
+        self.store.take_new_work()
+        with self._writer.transaction():
+            self._moves.begin_given()
+            self._moves.let_go()
+            self._moves.carry()
+        with self._writer.looking():
+            news = self._moves.look()
+        return msgspec.structs.replace(news, has_new_work=self.store.take_new_work())
 
     def close(self) -> None:
         self.store.close()

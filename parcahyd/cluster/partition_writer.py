@@ -6,17 +6,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Connection
+from sqlalchemy import BigInteger, Connection, Select, Table, bindparam, column, func, select, table
 
 from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.fence import Batches, Fence
 from parcahyd.cluster.records import HeldPartition
 from parcahyd.core.errors import LeaseLost, StoreFailure
-from parcahyd.storage.cluster_schemas import IDS_OF_A_PARTITION, partition_schema
+from parcahyd.storage.cluster_schemas import IDS_OF_A_PARTITION, WHOLE_CRAWL, partition_schema
+from parcahyd.storage.schema import metadata, runs
 
 __all__ = ["PartitionWriter"]
 
 _ASK_AGAIN = 0.2
+
+
+def _last_id(name: str) -> Select[tuple[int]]:
+    of_all = table(name, column("id", BigInteger), schema=WHOLE_CRAWL)
+    return select(func.max(of_all.c.id)).where(of_all.c.id.between(bindparam("first"), bindparam("last")))
+
+
+_LAST_IDS = {name: _last_id(name) for name, one in metadata.tables.items() if "id" in one.c}
 
 
 class PartitionWriter(HubConnection):
@@ -84,6 +93,14 @@ class PartitionWriter(HubConnection):
             except StoreFailure:
                 time.sleep(_ASK_AGAIN)
         raise LeaseLost(f"the deadline of partition {self.fence.holding.partition} has passed")
+
+    def new_id(self, of: Table) -> int:
+        """Above every number that this partition gave out, also where its row has gone to another partition."""
+        if of.name not in self._next_ids and of.name != runs.name:
+            first = self.fence.holding.partition * IDS_OF_A_PARTITION
+            found = self.value(_LAST_IDS[of.name], first=first, last=first + IDS_OF_A_PARTITION - 1)
+            self._next_ids[of.name] = (found or first) + 1
+        return super().new_id(of)
 
     def lock(self, wait: float) -> None:
         """Nothing to do: the fence keeps every other writer out."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import msgspec
-from sqlalchemy import and_, bindparam, delete, extract, func, not_, or_, select, true, update
+from sqlalchemy import Double, and_, bindparam, delete, extract, func, literal_column, not_, or_, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 
 from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.fence import Fence
-from parcahyd.cluster.tables import nodes, partitions, routing, wishes
+from parcahyd.cluster.tables import nodes, partitions, routing, states, wishes
 from parcahyd.core.errors import UserError
 from parcahyd.core.partitions import ClusterNode, ClusterView, Partitioner, Routing
 from parcahyd.storage.expressions import bound, inserting, same
@@ -25,14 +25,17 @@ __all__ = [
     "drain",
     "find_node",
     "join",
+    "name_strategy",
     "nodes_of",
     "note_node",
     "pin",
+    "placed_now",
     "plan",
     "publish",
     "read_routing",
     "remove_node",
     "routing_now",
+    "usable_nodes",
     "wish",
 ]
 
@@ -71,9 +74,13 @@ _PLACED = (
     .where(partitions.c.id >= 0)
     .order_by(partitions.c.id)
 )
+_IDLE_FOR = 60.0
+"""Seconds after which a partition without work counts for nothing where partitions are divided among machines."""
+_IDLE = select(states.c.partition).where(states.c.idle_since < _HUB_NOW - bindparam("seconds", type_=Double))
 _IS_PARTITION = select(true()).where(and_(partitions.c.id == bindparam("partition"), partitions.c.id >= 0))
 _LAST_PARTITION = select(func.max(partitions.c.id))
 _NEWEST = select(routing.c.version, routing.c.strategy, routing.c.content).order_by(routing.c.version.desc()).limit(1)
+_NAME = update(routing).where(routing.c.strategy == literal_column("''")).values(strategy=bindparam("strategy"))
 _PUBLISH = inserting(routing, "version", "strategy", "content")
 
 
@@ -179,8 +186,20 @@ def pin(hub: HubConnection, partition: int, node: str) -> None:
 # --- plans --------------------------------------------------------------------------------------------------------------
 
 
+def usable_nodes(writer: Writer, alive: Collection[str]) -> tuple[ClusterNode, ...]:
+    """The machines that may run partitions; inside a transaction."""
+    return tuple(node.figures for node in _nodes(writer) if node.id in alive and not node.is_draining)
+
+
+def placed_now(writer: Writer) -> tuple[str | None, ...]:
+    """For each partition the node that it is wanted on, or else that runs it; inside a transaction."""
+    return tuple(wished or holder for wished, _, holder in writer.rows(_PLACED))
+
+
 def plan(planner: Fence, partitioner: Partitioner, routing: Routing, alive: Collection[str]) -> None:
     """Asks the strategy which node each partition is to run on, and writes what changes, as the holder of PLANNING.
+
+    Which site lives where is not changed by it: see `replanning`.
 
     `alive` are the nodes whose agents were seen to do something lately. `routing` is the one that `partitioner` was made for.
     """
@@ -192,12 +211,10 @@ def plan(planner: Fence, partitioner: Partitioner, routing: Routing, alive: Coll
             routing=routing,
             nodes=tuple(node.figures for node in usable.values()),
             placed=tuple(wished or holder for wished, _, holder in rows),
+            idle=frozenset(row[0] for row in writer.rows(_IDLE, seconds=_IDLE_FOR)),
         )
         planned = partitioner.plan(view)
         _write_wishes(writer, rows, planned.wanted, usable)
-        if planned.state is not None:
-            _, strategy, _ = writer.rows(_NEWEST)[0]
-            _publish(writer, strategy, planned.state)
 
 
 def _write_wishes(
@@ -225,6 +242,13 @@ def routing_now(writer: Writer) -> tuple[int, str, bytes]:
     """The same inside a transaction."""
     ((version, strategy, content),) = writer.rows(_NEWEST)
     return version, strategy, bytes(content)
+
+
+def name_strategy(hub: HubConnection, name: str) -> str:
+    """Notes the strategy by which the crawl is divided, unless it was noted before; returns the one that is noted."""
+    with hub.transaction():
+        hub.run(_NAME, strategy=name)
+        return routing_now(hub)[1]
 
 
 def publish(planner: Fence, strategy: str, content: bytes) -> int:

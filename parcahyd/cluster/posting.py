@@ -6,10 +6,10 @@ far as that is remembered in bounded memory (statements C38, C39).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
-from sqlalchemy import null, update
+from sqlalchemy import BigInteger, Text, bindparam, column, null, select, table, update
 
 from parcahyd.cluster.letters import ROBOTS_ANSWER, ROBOTS_QUESTION, URLS, answer, question, url_bodies
 from parcahyd.cluster.mail import Letter, Mailbox
@@ -24,15 +24,19 @@ from parcahyd.core.records import RobotsFact
 from parcahyd.partition.hot_urls import HotUrls
 from parcahyd.partition.posted_urls import PostedUrls
 from parcahyd.rules.urls.canonical_url import split
-from parcahyd.storage.cluster_schemas import IDS_OF_A_PARTITION
+from parcahyd.storage.cluster_schemas import WHOLE_CRAWL
 from parcahyd.storage.expressions import same
 from parcahyd.storage.other_partitions import FoundUrl, Origin
+from parcahyd.storage.schema import sites
 
 __all__ = ["MailCounts", "Posting"]
 
 _LONGEST_HOT = 300
 """Characters. Longer URLs are not counted among the hot ones, so that these take a few megabytes at most."""
 
+_IS_HERE = select(sites.c.id).where(*same(sites, "id"))
+_all_sites = table(sites.name, column("id", BigInteger), column("host", Text), schema=WHOLE_CRAWL)
+_HOST_OF = select(_all_sites.c.host).where(_all_sites.c.id == bindparam("id")).limit(1)
 _BUSY = update(states).where(*same(states, "partition"), states.c.idle_since.is_not(None)).values(idle_since=null())
 
 
@@ -77,6 +81,8 @@ class Posting:
         self._more = MailCounts()
         """What it adds to the counts."""
         self.counts = MailCounts()
+        self.before_leases: Callable[[], object] = lambda: None
+        """Called in the transaction of a lease, before sites are picked."""
         writer.on_failure(self._forget)
         writer.after_commit(self._note_committed)
 
@@ -103,14 +109,17 @@ class Posting:
         return self._routes.home(host) == self._routes.here
 
     def is_own(self, site: int) -> bool:
-        return site // IDS_OF_A_PARTITION == self._routes.here
+        return bool(self._writer.rows(_IS_HERE, id=site))
+
+    def before_leasing(self) -> None:
+        self.before_leases()
 
     def begin_work(self) -> None:
         self._writer.run(_BUSY, partition=self._routes.here)
 
     # --- foreign URLs ---------------------------------------------------------------------------------------------------
 
-    def post_urls(self, found: Sequence[FoundUrl]) -> tuple[list[FoundUrl], list[int]]:
+    def post_urls(self, found: Sequence[FoundUrl], *, from_letters: bool = False) -> tuple[list[FoundUrl], list[int]]:
         routes = self._routes
         homes = routes.homes_of([url[0] for url in found])
         ours: list[FoundUrl] = []
@@ -118,10 +127,10 @@ class Posting:
         for url, home in zip(found, homes, strict=True):
             if home == routes.here:
                 ours.append(url)
-            elif self._is_posted(home, name := self._name(url)):
-                self._more.spared += 1
-            else:
+            elif not self._is_posted(home, name := self._name(url)) or from_letters:
                 news.setdefault(home, {}).setdefault(name, url)
+            else:
+                self._more.spared += 1
         for home, urls in news.items():
             self._names.setdefault(home, []).extend(urls)
             self._more.urls += len(urls)
@@ -155,8 +164,11 @@ class Posting:
         self._more.robots += 1
 
     def answer_robots(self, asker: int, fact: RobotsFact) -> None:
-        self._post([(asker // IDS_OF_A_PARTITION, ROBOTS_ANSWER, answer(asker, fact))])
-        self._more.robots += 1
+        host = self._writer.value(_HOST_OF, id=asker)
+        home = self._routes.here if host is None else self._routes.home(host)
+        if home != self._routes.here:
+            self._post([(home, ROBOTS_ANSWER, answer(asker, fact))])
+            self._more.robots += 1
 
     def scope_origins(self) -> Collection[Origin]:
         return self._scope.origins()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["HeldPartition", "Holding", "Identity", "PartitionSeen", "Renewal", "Want"]
+__all__ = ["HeldPartition", "Holding", "Identity", "MoveNews", "PartitionSeen", "Renewal", "Want"]
 
 _NAME_BYTES = 63
 """PostgreSQL cuts longer names of sessions, and a name that was cut names several."""
@@ -117,3 +117,20 @@ class Want(msgspec.Struct, frozen=True):
     @property
     def pair(self) -> str:
         return f"{self.host} {self.address}"
+
+
+class MoveNews(msgspec.Struct, frozen=True):
+    """What there is to do."""
+
+    leaving: tuple[str, ...] = ()
+    """Hosts that go to another partition as soon as no visit of them is open."""
+    coming: tuple[str, ...] = ()
+    """Hosts whose rows have not all come."""
+    given: int = 0
+    """Sites that waited here to be given to a partition, and were given to this one."""
+    has_new_work: bool = False
+    """A site became due."""
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.leaving or self.coming or self.given)

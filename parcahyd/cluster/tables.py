@@ -13,6 +13,8 @@
 | `quotas` | what is left of a number that all share, as MaxPages |
 | `chunks` | what a partition has drawn of a quota |
 | `homes` | the partition that a site lives in |
+| `moves` | a site that is to live in another partition |
+| `neighbours` | how many hosts of an address live in a partition |
 | `subjects` | a host or an address, who may send requests to it, and how long it rests |
 | `waiters` | a ticket for a subject that another partition has |
 | `mail` | a letter from one partition to another |
@@ -55,6 +57,8 @@ __all__ = [
     "homes",
     "mail",
     "metadata",
+    "moves",
+    "neighbours",
     "nodes",
     "outbox",
     "partition_schema",
@@ -204,11 +208,36 @@ homes = Table(
     "homes",
     metadata,
     Column("site", Text, primary_key=True),
-    Column("partition", Integer),  # null: it waits to be taken
-    _number("size"),
+    Column("partition", Integer, nullable=False),
+    Column("waits", Boolean, nullable=False, server_default=_FALSE),  # to be given to a partition that has nothing to do
+    Column("size", BigInteger),  # pages; null: not known
     Column("failed", Boolean, nullable=False, server_default=_FALSE),
     Column("moving", Integer),  # the partition that it comes from, until all its rows have come
+    Column("rule", Text, nullable=False, server_default=_EMPTY),  # why it lives here, for people
+    Column("moves", Integer, nullable=False, server_default=_ZERO),  # how often it has moved
+    Column("since", Double, nullable=False, server_default=text("extract(epoch FROM clock_timestamp())")),
     Index("homes_of_partition", "partition"),
+    Index("homes_moving", "partition", postgresql_where=text("moving IS NOT NULL")),
+    Index("homes_waiting", "partition", postgresql_where=text("waits")),
+)
+
+# What the source has not begun yet. It begins when no visit of the site is open.
+moves = Table(
+    "moves",
+    metadata,
+    Column("site", Text, primary_key=True),
+    Column("source", Integer, nullable=False),
+    Column("target", Integer, nullable=False),
+    Column("rule", Text, nullable=False),
+    Index("moves_from", "source"),
+)
+
+neighbours = Table(
+    "neighbours",
+    metadata,
+    Column("address", Text, primary_key=True),  # empty: whatever their addresses are
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("hosts", BigInteger, nullable=False),
 )
 
 tickets = Sequence("tickets", metadata=metadata)

@@ -7,30 +7,31 @@ transaction that reads what is left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 from sqlalchemy import Column, Connection, Select, Table, func, select
 
+from parcahyd.cluster.all_partitions import in_each_partition
 from parcahyd.cluster.quotas import MAX_PAGES
 from parcahyd.cluster.tables import chunks, homes, mail, outbox, partitions, runs, subjects
 from parcahyd.core.records import origin
-from parcahyd.storage.cluster_schemas import IDS_OF_A_PARTITION
 from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.schema import STORED, metadata, sites, urls
 from parcahyd.storage.schema import runs as runs_of_partition
 
-__all__ = ["cluster_findings", "finished_run"]
+__all__ = ["cluster_findings", "finished_run", "partitions_of_moves"]
 
 _DONE = "done"
 """The outcome of a run that left nothing to do. After the others, letters and visits are gone on with by the next run."""
 
 _NUMBERED = [one for one in metadata.tables.values() if "id" in one.primary_key.columns and one is not runs_of_partition]
 """Runs are told apart by their partition."""
+_SHOWN = 10
 _ORIGIN = (sites.c.scheme, sites.c.host, sites.c.port)
 _IN_SEVERAL = select(*_ORIGIN, func.array_agg(sites.c.id)).group_by(*_ORIGIN).having(func.count() > 1)
 _MOVING = select(homes.c.site).where(homes.c.moving.is_not(None))
+_ON_THEIR_WAY = select(homes.c.partition, homes.c.moving).where(homes.c.moving.is_not(None))
 _HELD = select(partitions.c.id).where(partitions.c.id >= 0, partitions.c.token.is_not(None)).limit(1)
 _LAST_RUN = select(runs.c.id, runs.c.outcome).order_by(runs.c.id.desc()).limit(1)
 
@@ -42,6 +43,12 @@ def cluster_findings(reader: Reader, *, one_home: bool) -> Iterator[Finding]:
         yield from _check_homes(reader)
     with reader.transaction() as connection:
         yield from _check_rest(connection)
+
+
+def partitions_of_moves(reader: Reader) -> frozenset[int]:
+    """The partitions between which sites are on their way."""
+    with reader.transaction() as connection:
+        return frozenset(number for row in connection.execute(_ON_THEIR_WAY) for number in row)
 
 
 def finished_run(reader: Reader) -> int | None:
@@ -57,26 +64,23 @@ def _finished_run(connection: Connection) -> int | None:
 
 
 def _check_ids(reader: Reader) -> Iterator[Finding]:
-    """Every row has a number of its partition: a number that two partitions have would lead to the wrong row."""
-    for number in range(reader.partitions):
-        first = number * IDS_OF_A_PARTITION
-        with closing(reader.partition(number)) as partition:
-            for one in _NUMBERED:
-                ((least, most),) = partition.rows(select(func.min(one.c.id), func.max(one.c.id)))
-                if least is not None and not first <= least <= most < first + IDS_OF_A_PARTITION:
-                    sentence = f"It has rows from {least} to {most}, and its numbers begin at {first}."
-                    yield Finding(kind="number", subject=str(one.name), sentence=sentence, partition=number)
+    """No number is that of two rows, in whatever partitions: it would lead to the wrong row."""
+    for one in _NUMBERED:
+        for (number,) in reader.rows(select(one.c.id).group_by(one.c.id).having(func.count() > 1).limit(_SHOWN)):
+            yield Finding(kind="number", subject=str(one.name), sentence=f"Several rows have the number {number}.")
 
 
 def _check_homes(reader: Reader) -> Iterator[Finding]:
     """No URL is stored in two partitions, unless its site is being moved."""
     moving = {site.partition("/")[0] for (site,) in reader.rows(_MOVING)}
+    of_sites = in_each_partition(sites, reader.partitions, "id", "scheme", "host", "port").subquery()
     for scheme, host, port, numbers in reader.rows(_IN_SEVERAL):
         if host in moving:
             continue
+        homes_of = dict(reader.rows(select(of_sites.c.id, of_sites.c.partition).where(of_sites.c.id.in_(numbers))))
         places = select(urls.c.path, func.array_agg(urls.c.site_id)).where(urls.c.site_id.in_(numbers), urls.c.state == STORED)
         for path, found in reader.rows(places.group_by(urls.c.path).having(func.count() > 1)):
-            several = sorted(number // IDS_OF_A_PARTITION for number in found)
+            several = sorted(homes_of[number] for number in found)
             sentence = f"It is stored in the partitions {' and '.join(map(str, several))}."
             yield Finding(kind="stored-twice", subject=f"{origin(scheme, host, port)}{path}", sentence=sentence)
 

@@ -387,7 +387,7 @@ out of range stop the start with one line: file, line, key, what is wrong, and t
 
 - `DbUrl`, `DbName`, `DbUser` and `DbPassword` given in one file serve both; two different values are an error. A password is
   best kept out of the files: `DbPassword = "env:PARCAHYD_DB_PASSWORD"` reads it from that environment variable.
-- Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `PluginDir`) start in the configuration folder.
+- Relative paths (`DbUrl`, `HostsFile`, `CaFile`, `Topics`, `PluginDir`) start in the configuration folder.
 - Without a configuration folder, `PluginDir` is empty and no plugin file is loaded; `--set Map.PluginDir=DIR` names one.
 - `LocalInstance = false` in either file has `parcahyd run` crawl on the machines of `ListIP` of both files, with
   [Ray](cluster-ray.md). It needs a PostgreSQL database and the extra `parcahyd[cluster]`.

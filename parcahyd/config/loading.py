@@ -26,7 +26,7 @@ _CONFS: dict[str, Conf] = {"Map": "Map", "Work": "Work"}
 _OTHER: dict[Conf, Conf] = {"Map": "Work", "Work": "Map"}
 _SPELLINGS = {"DnsResloverClass": "DnsResolverClass"}
 """Keys as the paper's tables spell them (P12, reading 12)."""
-_PATHS = ("Map.HostsFile", "Work.CaFile")
+_PATHS = ("Map.HostsFile", "Work.CaFile", "Work.Registries", "Work.Topics")
 """Paths that are given to plugins, which do not know the folder. The code that opens the other paths joins them to it."""
 _TOML_ERROR = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)")
 _LEXEME = re.compile(

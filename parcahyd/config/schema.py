@@ -157,7 +157,8 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         _CRAWL,
         _says(
             'In which order a site\'s pages are asked for: "depth", breadth first; "in-links", those first that most visits '
-            'met; "fair", breadth first in short visits; or another plugin\'s name.'
+            'met; "pagerank", those first that important pages link to; "fair", breadth first in short visits; or another '
+            "plugin's name."
         ),
     ] = "depth"
     HostShare: Annotated[
@@ -369,8 +370,9 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
         str,
         _CRAWL,
         _says(
-            "How a cluster divides the crawl among its machines: \"hash\", by a hash of the host's name, or another plugin's "
-            "name; unused while LocalInstance is true."
+            'How a cluster divides the crawl among its machines: "hash", by a hash of the host\'s name; "dynamic_size", the '
+            'largest hosts first to whoever has room; "superpage", what links to each other together; "location", each host '
+            "to the machine that reaches it soonest; or another plugin's name. Unused while LocalInstance is true."
         ),
     ] = "hash"
     PartitionBy: Annotated[
@@ -381,6 +383,22 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
             "while LocalInstance is true."
         ),
     ] = "host"
+    Registries: Annotated[
+        str,
+        _USER,
+        _says(
+            'For "location": file of the registries\' address ranges that parcahyd lab rir made, by which fewer probes are '
+            "needed; empty: none. Unused while LocalInstance is true."
+        ),
+    ] = ""
+    NearEnough: Annotated[
+        _Seconds,
+        _CRAWL,
+        _says(
+            'For "location": seconds by which the machine of a host may be farther from it than the nearest one, in the mean; '
+            "less takes more probes. Unused while LocalInstance is true."
+        ),
+    ] = 0.0025
     PostedBytes: Annotated[
         Annotated[int, Meta(ge=64)],
         _RUN,
@@ -545,6 +563,27 @@ class WorkConf(_DatabaseSettings, frozen=True, forbid_unknown_fields=True, kw_on
             "keywords and headings too, of every format that a summarizer reads."
         ),
     ] = "brief"
+    Topics: Annotated[
+        str,
+        _USER,
+        _says(
+            "File of a model that says what pages are about (`parcahyd topic train` makes one): each HTML document is labelled "
+            "with its topic. Empty: none is."
+        ),
+    ] = ""
+    FollowTopics: Annotated[
+        tuple[str, ...],
+        _CRAWL,
+        _says('Topics whose pages come first with their links, such as ["sports"]; the links of seeds always do. Empty: all.'),
+    ] = ()
+    OtherTopics: Annotated[
+        Literal["later", "never"],
+        _CRAWL,
+        _says(
+            'What becomes of the links of pages that are about none of FollowTopics: "later", they are followed after all '
+            'others; "never", they are refused.'
+        ),
+    ] = "later"
     Similarity: Annotated[
         bool,
         _CRAWL,

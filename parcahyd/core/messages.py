@@ -269,6 +269,10 @@ class Pulse(_Message, frozen=True):
     """What was posted to other partitions so far: letters, bytes, urls, spared."""
     taken: int = 0
     """Letters that were taken in so far."""
+    leaving: tuple[str, ...] = ()
+    """Hosts that go to another partition as soon as no visit of them is open."""
+    coming: int = 0
+    """Hosts that come from other partitions."""
 
 
 class HandBack(_Message, frozen=True):

@@ -104,7 +104,10 @@ class Observed(Enum):
     """What a pipeline can report to its partitioner."""
 
     VISITS = "visits"
-    """`value` URLs with the path or prefix `subject` were met."""
+    """`value` URLs with the path or prefix `subject` were met: they are visited, or are to be visited. Those that wait when
+    a routing begins are told again."""
+    FETCHED = "fetched"
+    """`value` of the URLs with the path or prefix `subject` that were met have been visited."""
     LINKS = "links"
     """`value` links lead from pages of `subject` to pages of `target`."""
     RATE = "rate"
@@ -112,7 +115,8 @@ class Observed(Enum):
     SIZE = "size"
     """The host `subject` had `value` pages when it was last crawled to its end."""
     PROBE = "probe"
-    """This pipeline reached the address `subject` in `value` seconds."""
+    """The partition with the number `target` reached the address `subject` in `value` seconds. Infinity: it did not reach it.
+    Not a number: what it measured there has expired."""
 
 
 class Observation(msgspec.Struct, frozen=True, gc=False):
@@ -125,7 +129,7 @@ class Observation(msgspec.Struct, frozen=True, gc=False):
     value: float = 1.0
     """A number, a rate or a time."""
     target: str = ""
-    """Of links, where they lead."""
+    """Of links, where they lead; of a probe, who measured."""
 
 
 class ClusterNode(msgspec.Struct, frozen=True):
@@ -143,6 +147,8 @@ class ClusterNode(msgspec.Struct, frozen=True):
     """Bytes a second to the Web."""
     load: float = 0.0
     """Cores that programs other than the crawl use, as a mean over some minutes."""
+    address: str = ""
+    """An address at which others reach it; empty: not known."""
 
 
 class ClusterView(msgspec.Struct, frozen=True):
@@ -159,6 +165,8 @@ class ClusterView(msgspec.Struct, frozen=True):
     """What the pipelines gave with `share`, of each the latest."""
     sizes: Mapping[int, int] = {}
     """Pages by partition, as far as they are known."""
+    idle: frozenset[int] = frozenset()
+    """Partitions that have had nothing to do for some time: they cost a machine nothing."""
 
 
 class SiteMove(msgspec.Struct, frozen=True):
@@ -196,6 +204,9 @@ class Partitioner(Protocol):
     one_home: bool
     """A host lives in one partition, and what `home` says of a mapped host is written down for all; false: whoever finds a host
     keeps it, several partitions may visit it in turns, and nothing is written down."""
+    home_may_change: bool
+    """What `home` says of a host may be another with another routing, or None. So it is written down for all when somebody
+    first finds the host, and holds until the host is moved; false: what is not written down follows from the name."""
     observes: frozenset[Observed]
     """What it wants to be told by `observe`; a pipeline collects nothing else."""
 

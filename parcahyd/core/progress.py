@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-__all__ = ["NullObserver", "Observer", "Progress", "RunSummary", "SiteProgress", "WorkerProgress"]
+__all__ = ["NullObserver", "Observer", "Progress", "RunSummary", "SiteProgress", "SizeEstimate", "WorkerProgress"]
 
 
 class SiteProgress(msgspec.Struct, frozen=True):
@@ -41,6 +41,24 @@ class WorkerProgress(msgspec.Struct, frozen=True):
     """Bytes on the wire since it started."""
     sites: tuple[SiteProgress, ...] = ()
     """Its busiest visits, at most ten."""
+
+
+class SizeEstimate(msgspec.Struct, frozen=True):
+    """How many pages a crawl, or a site of it, will have in the end: `rules.growth` says how it is estimated."""
+
+    pages: int
+    """Those that it has."""
+    least: int
+    """In nine cases of ten the end lies between `least` and `most`."""
+    likely: int | None
+    """None: no end is in sight, since pages bring new URLs as fast as others are asked for."""
+    most: int | None
+    """None: no end is in sight if it goes on as badly as it may."""
+
+    @property
+    def done(self) -> float | None:
+        """Which share of the likely pages is there."""
+        return None if self.likely is None else self.pages / max(self.likely, 1)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -77,6 +95,8 @@ class Progress(msgspec.Struct, frozen=True):
     """When the next URL falls due, in seconds since the epoch; none where that is not known."""
     unstored: int = 0
     """Answers that wait for a database that takes nothing, which `note` explains; 0 where it takes them."""
+    in_the_end: SizeEstimate | None = None
+    """How many pages the whole crawl will have; none: not known yet, or not asked for."""
 
 
 class RunSummary(msgspec.Struct, frozen=True):

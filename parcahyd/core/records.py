@@ -117,6 +117,8 @@ class DueUrl(_Record, frozen=True):
     """The last try ended with the process of its Crawl Worker."""
     has_page: bool = False
     """A document of it is stored, whatever its state is."""
+    is_later: bool = False
+    """It is requested after the others: only pages of none of the FollowTopics lead to it."""
 
 
 class RobotsStatus(Enum):
@@ -272,6 +274,8 @@ class ExternRecord(_Tagged, frozen=True):
     urls: tuple[str, ...]
     via: int | None = None
     """The key of the page that they are on; None: a table named them."""
+    is_later: bool = False
+    """They are followed after all others: see PageRecord."""
 
 
 class LinksRecord(_Tagged, frozen=True):
@@ -288,6 +292,8 @@ class LinksRecord(_Tagged, frozen=True):
     """These three as in PageRecord."""
     via: int | None = None
     """The key of the page."""
+    is_later: bool = False
+    """As in PageRecord."""
 
 
 class AnswerRecord(_Record, frozen=True):
@@ -371,6 +377,14 @@ class PageRecord(_Tagged, frozen=True):
     """Bytes on the wire, of all answers of the visit since the page before."""
     saved: int = 0
     """By how many bytes content codings made them fewer."""
+    topic: str = ""
+    """What the document is about; empty where it was not labelled."""
+    is_later: bool = False
+    """Its links are followed after those of other pages: it is of none of the FollowTopics."""
+    linked: tuple[str, ...] = ()
+    """Paths of its site that it links to and that were seen before, where the order wants to know; else none."""
+    links_found: int = 0
+    """How many documents it links to, where the order wants to know."""
 
 
 class UnchangedRecord(_Tagged, frozen=True):

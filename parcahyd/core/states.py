@@ -40,7 +40,7 @@ class Event(Enum):
     LAST_FAILURE = "a request failed and was the last try"
     MISSING = "the server says that there is no such document"
     REFUSAL = "a rule of ours forbids the request"
-    SECOND_LOOK = "a rule or its settings changed, it was seen nearer to a seed or without nofollow, or the user asked again"
+    SECOND_LOOK = "a rule or its settings changed, a link that may be followed or is nearer led to it, or the user asked again"
     MORE_ROOM = "its site has room for links of it that were left out"
 
 
@@ -82,6 +82,7 @@ class Reason(Enum):
 
     ROBOTS = ("robots", "robots.txt forbids this URL.")
     NOFOLLOW = ("nofollow", "The links to it that were seen ask robots not to follow them.")
+    TOPIC = ("topic", "The pages that link to it are about none of the FollowTopics.")
     SCOPE = ("scope", "The URL lies outside the crawl's scope.")
     DEPTH = ("depth", "The URL is more links away from a seed than MaxDepth allows.")
     ADDRESS = ("address", "The host's address is not public and not in AllowAddresses.")
@@ -169,6 +170,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
         {
             Reason.ROBOTS,
             Reason.NOFOLLOW,
+            Reason.TOPIC,
             Reason.SCOPE,
             Reason.DEPTH,
             Reason.ADDRESS,
@@ -200,6 +202,7 @@ REASONS_OF: dict[State, frozenset[Reason | None]] = {
 SETTINGS_OF: dict[Reason, tuple[str, ...]] = {
     Reason.ROBOTS: ("Work.UserAgent", "Work.Host"),
     Reason.NOFOLLOW: ("Work.Directives",),
+    Reason.TOPIC: ("Work.Topics", "Work.FollowTopics", "Work.OtherTopics"),
     Reason.SCOPE: ("Work.Scope", "Work.Domains"),
     Reason.DEPTH: ("Work.MaxDepth",),
     Reason.ADDRESS: ("Map.AllowAddresses",),

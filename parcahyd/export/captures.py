@@ -72,6 +72,8 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     """Of a check: the digest of the payload that the version goes out with."""
     first_seen_on: tuple[int, int] | None = None
     """Site and key of the page that first linked to it."""
+    topic: str = ""
+    """Of the document, where it was labelled."""
 
 
 _before = fetches.alias("before")
@@ -103,7 +105,13 @@ def _facts(table: Table) -> tuple[Any, ...]:
         *(columns.coding, columns.coded_sha256, columns.marks, columns.protocol, columns.request_id),
         *(urls.c.state, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.changes, urls.c.via_site, urls.c.via_key),
         *(sites.c.scheme, sites.c.host, sites.c.port),
-        *(documents.c.media_type, documents.c.charset, documents.c.title, func.length(documents.c.body).label("packed")),
+        *(
+            documents.c.media_type,
+            documents.c.charset,
+            documents.c.title,
+            documents.c.topic,
+            func.length(documents.c.body).label("packed"),
+        ),
         *(fetches.c.document_id, fetches.c.sha256, fetches.c.length),
     )
 
@@ -209,6 +217,7 @@ def _capture(row: Any, number: int, url: str) -> Capture:
         packed=(row.packed or 0) + (row.length or 0),
         confirmed=bytes(row.confirmed or b""),
         first_seen_on=None if row.via_key is None else (row.via_site or row.site_id, row.via_key),
+        topic=row.topic or "",
     )
 
 

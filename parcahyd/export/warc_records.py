@@ -160,4 +160,5 @@ def _way(exchange: Exchange) -> bytes:
     capture = exchange.capture
     via = f"via: {safe_url(exchange.via)}\r\n" if exchange.via else ""
     imported = "imported: yes\r\n" if capture.marks & ExchangeMark.IMPORTED else ""
-    return f"{via}hops: {capture.depth}\r\nredirects: {capture.hops}\r\n{imported}".encode()
+    topic = f"topic: {capture.topic}\r\n" if capture.topic.isprintable() and capture.topic else ""
+    return f"{via}hops: {capture.depth}\r\nredirects: {capture.hops}\r\n{topic}{imported}".encode()

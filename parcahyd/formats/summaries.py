@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 
 from parcahyd.core.documents import MAX_HEADINGS, MAX_KEYWORDS, MAX_LINKS, MAX_TEXT, MAX_TITLE, MAX_WORD, Summary
 from parcahyd.rules.html.encodings import decode
 from parcahyd.rules.html.title_and_language import language_tag, one_line
+from parcahyd.rules.languages.common_words import COMMON_WORDS
 from parcahyd.rules.urls.canonical_url import Joiner, canonical
 
 __all__ = [
@@ -108,22 +108,9 @@ _ENOUGH = 4
 _CLEARLY = 1.4
 
 
-def _common_words() -> dict[str, frozenset[str]]:
-    """By language, from `common_words.txt`."""
-    found: dict[str, set[str]] = {}
-    words: set[str] = set()
-    for line in Path(__file__).with_name("common_words.txt").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            tag, colon, rest = line.partition(": ")
-            words = found.setdefault(tag, set()) if colon else words
-            words.update((rest if colon else line).split())
-    return {tag: frozenset(words) for tag, words in found.items()}
-
-
-_STOP = _common_words()
-_STOP_ALL = frozenset().union(*_STOP.values())
+_STOP_ALL = frozenset().union(*COMMON_WORDS.values())
 _LANGUAGES: dict[str, tuple[str, ...]] = {
-    word: tuple(language for language, words in _STOP.items() if word in words) for word in _STOP_ALL
+    word: tuple(language for language, words in COMMON_WORDS.items() if word in words) for word in _STOP_ALL
 }
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),

@@ -254,6 +254,7 @@ class Importer:
         if document.directives and reason_not_to_keep(document.directives) is not None:
             self._ignore("documents that ask not to be kept (Directives)")
             return
+        documents.label(document)
         links = document.links
         new = NewLinks([], [], []) if links is None else self._links(document, links, url, lease)
         writer.page(document, new, links.table if links is not None and self._work.KeepLinks else b"")

@@ -36,6 +36,8 @@ class ByHash:
 
     one_home = True
     """Every host has one."""
+    home_may_change = False
+    """A name and the secret are all that it takes."""
     observes: frozenset[Observed] = frozenset()
     """Nothing."""
 

@@ -2,8 +2,9 @@
 
 A node's share of the partitions is its share of all capacity. It gets that share rounded down or up. What is within these
 bounds stays where it is, so a load that goes up and down moves a partition once and not back. What has to move goes where
-rendezvous hashing draws it, among the nodes that have room. Everything is computed in integers from the view alone, so every
-machine finds the same.
+rendezvous hashing draws it, among the nodes that have room. A partition that is idle counts for nothing and stays: so a machine
+whose partitions have all come to their end gets some of those that others still work on (statement C31). Everything is computed
+in integers from the view alone, so every machine finds the same.
 """
 
 from __future__ import annotations
@@ -25,12 +26,16 @@ def placement(view: ClusterView) -> tuple[str | None, ...]:
     before = [node if node in weights else None for node in (*view.placed, *[None] * count)[:count]]
     if not weights:
         return (None,) * count
-    room = quotas(weights, Counter(node for node in before if node is not None), count)
-    after: list[str | None] = [None] * count
-    staying = [(number, node) for number, node in enumerate(before) if node is not None]
+    busy = [number for number in range(count) if number not in view.idle]
+    after = [before[number] if number in view.idle else None for number in range(count)]
+    room = quotas(weights, Counter(node for number in busy if (node := before[number]) is not None), len(busy))
+    staying = [(number, node) for number in busy if (node := before[number]) is not None]
     _fill(after, room, _by_attraction(staying, weights))
+    moving = [(number, node) for number in busy if after[number] is None for node in weights]
+    _fill(after, room, _by_attraction(moving, weights))
+    # An idle partition whose machine is gone may come to any other.
     homeless = [(number, node) for number in range(count) if after[number] is None for node in weights]
-    _fill(after, room, _by_attraction(homeless, weights))
+    _fill(after, dict.fromkeys(weights, count), _by_attraction(homeless, weights))
     return tuple(after)
 
 

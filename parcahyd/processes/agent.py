@@ -19,7 +19,7 @@ from parcahyd.cluster.deadline import boot_time
 from parcahyd.cluster.fence import Fence
 from parcahyd.cluster.identity import ClusterFacts
 from parcahyd.cluster.machine import Looked, MachineAtHub
-from parcahyd.cluster.planning import plan
+from parcahyd.cluster.planning import plan, read_routing
 from parcahyd.cluster.records import HeldPartition, Holding
 from parcahyd.cluster.runs import Run
 from parcahyd.cluster.taking import Taking
@@ -101,7 +101,8 @@ class Agent:
         """By partition: pipelines that failed in a row."""
         self._rests_until: dict[int, float] = {}
         """By partition: the boot time from which the next pipeline may begin."""
-        self._joined: tuple[int, Configuration] | None = None
+        self._joined: tuple[tuple[int, int], Configuration] | None = None
+        """The run with the version of what is wanted of it, and the settings by which it is crawled."""
         """The run that was joined last, with the configuration for it."""
         self._result: int | Exception | None = None
         self._is_stopping = False
@@ -150,7 +151,7 @@ class Agent:
                 plan=self._plan,
             )
         looked = self._machine.look(left_behind, self._may_take)
-        is_new = looked.run is not None and (self._joined is None or self._joined[0] != looked.run.id)
+        is_new = looked.run is not None and (self._joined is None or self._joined[0] != (looked.run.id, looked.run.version))
         return looked, self._machine.settings() if is_new else None
 
     def _may_take(self, partition: int) -> bool:
@@ -159,7 +160,8 @@ class Agent:
 
     def _plan(self, planner: Fence, facts: ClusterFacts, alive: Collection[str]) -> None:
         configuration = self._configuration if self._joined is None else self._joined[1]
-        routing = Routing(partitions=facts.partitions, secret=facts.secret)
+        version, _, state = read_routing(planner.writer)
+        routing = Routing(facts.partitions, version, state, facts.secret)
         plan(planner, PluginManager.load(configuration).partitioner(routing), routing, alive)
 
     def _leave(self) -> None:
@@ -226,11 +228,12 @@ class Agent:
         except UserError as error:
             self._stop(error)
             return
-        self._joined = run.id, agreed
-        self._say(f"run {run.id} is under way")
+        if self._joined is None or self._joined[0][0] != run.id:
+            self._say(f"run {run.id} is under way")
+        self._joined = (run.id, run.version), agreed
 
     def _end_if_over(self, looked: Looked) -> None:
-        is_over = self._joined is not None and (looked.run is None or looked.run.id != self._joined[0])
+        is_over = self._joined is not None and (looked.run is None or looked.run.id != self._joined[0][0])
         if is_over and self._once and not self._pipelines and looked.is_free:
             self._end(_EXIT_DONE)
         elif self._is_stopping and not self._pipelines:

@@ -25,13 +25,14 @@ from parcahyd.core.records import LOCAL_ADDRESS, Pause, SiteLease
 from parcahyd.pipeline.crawl_manager import Permit
 from parcahyd.rules.urls.host_rules import host_delays
 
-__all__ = ["ClaimsDesk", "Hub"]
+__all__ = ["ClaimsDesk", "HomesByAddress", "Hub"]
 
 Answer = TypeVar("Answer")
 
 _MOST_WANTS = 256
 _SOON = 0.001
 """Seconds for which an exchange waits for more to do together."""
+_SETTLED = 65536
 _ALWAYS = Permit()
 
 
@@ -47,6 +48,14 @@ class Hub(Protocol):
         ...
 
 
+class HomesByAddress(Protocol):
+    """Says where hosts are to live, once their addresses are known."""
+
+    def settle(self, found: Mapping[str, str]) -> set[str]:
+        """Gets hosts with their addresses, and returns those that are to live elsewhere."""
+        ...
+
+
 class Exchanged(msgspec.Struct):
     """What the hub answered."""
 
@@ -56,6 +65,8 @@ class Exchanged(msgspec.Struct):
     """Pairs that wait."""
     yielding: Collection[str]
     """Subjects whose turn is over, because others wait."""
+    settled: Mapping[str, bool] = {}
+    """Whether a host that was never visited is to live here."""
 
 
 class _News(msgspec.Struct):
@@ -90,6 +101,8 @@ class _Exchange:
         news: Mapping[str, _News],
         yielding: Collection[str],
         looks_for_turns: bool,
+        unsettled: Mapping[str, str],
+        homes: HomesByAddress | None,
     ) -> None:
         self._claims = claims
         self._clock = clock
@@ -103,14 +116,20 @@ class _Exchange:
         self._granted: list[str] = []
         self._yielding = set(yielding)
         self._looks_for_turns = looks_for_turns
+        self._unsettled = unsettled
+        self._homes = homes
+        self._leaving: set[str] = set()
         self._was_in_doubt = False
 
     def run(self) -> Exchanged:
-        for step in (self._learn, self._release, self._leave, self._yield, self._claim, self._free_strays):
+        for step in (self._learn, self._release, self._leave, self._yield, self._settle, self._claim, self._free_strays):
             self._hub.until_answered(step)
         held = self._claims.held
         return Exchanged(
-            {subject: msgspec.structs.replace(held[subject]) for subject in self._granted}, self._refused, self._yielding
+            {subject: msgspec.structs.replace(held[subject]) for subject in self._granted},
+            self._refused,
+            self._yielding,
+            dict.fromkeys(self._unsettled, True) | dict.fromkeys(self._leaving, False),
         )
 
     def _learn(self) -> None:
@@ -143,6 +162,10 @@ class _Exchange:
     def _yield(self) -> None:
         if self._looks_for_turns and self._claims.held:
             self._yielding |= self._claims.to_yield()
+
+    def _settle(self) -> None:
+        if self._unsettled and self._homes is not None:
+            self._leaving = self._homes.settle(self._unsettled)
 
     def _claim(self) -> None:
         if not self._wants:
@@ -180,7 +203,10 @@ class ClaimsDesk:
         granted: Callable[[], None],
         hand_back: Callable[[set[str]], None],
         want_pages: Callable[[], None],
+        homes: HomesByAddress | None = None,
+        leaving: Callable[[set[str]], None] = lambda _: None,
     ) -> None:
+        """`leaving` gets hosts that are to live elsewhere, now that their addresses are known. Without `homes`, none is."""
         self._claims = claims
         self._hub_time = hub_time
         self._clock = clock
@@ -190,6 +216,12 @@ class ClaimsDesk:
         self._granted = granted
         self._hand_back = hand_back
         self.want_pages = want_pages
+        self._homes = homes
+        self._leaving = leaving
+        self._unsettled: dict[str, str] = {}
+        """Hosts that were never visited, with their addresses."""
+        self._settled: set[str] = set()
+        """Hosts that are to live here, of those that were asked about lately."""
         self._host_delay = host_delays(work)
         self._address_delay = work.address_delay
         self._held: dict[str, Claimed] = {}
@@ -211,6 +243,11 @@ class ClaimsDesk:
         """A permit, if host and address are claimed; else they are wanted from now on."""
         if address == LOCAL_ADDRESS:
             return _ALWAYS
+        if self._homes is not None and lease.robots is None and lease.host not in self._settled:
+            if not self._is_closed:
+                self._unsettled[lease.host] = address
+                self._plan()
+            return None
         crawl_delay = 0.0 if lease.robots is None else lease.robots.delay
         want = Want(lease.host, self._host_delay(lease.host, lease.port, crawl_delay), address, self._address_delay)
         host, of_address = (self._usable(subject) for subject in want.delays)
@@ -284,7 +321,8 @@ class ClaimsDesk:
         self._yielding.difference_update(releases)
         given_up, self._given_up = self._given_up, []
         wants = self._to_claim()
-        if not wants and not releases and not news and not given_up and not self._looks_for_turns:
+        unsettled, self._unsettled = self._unsettled, {}
+        if not wants and not releases and not unsettled and not news and not given_up and not self._looks_for_turns:
             return
         self._is_exchanging = True
         exchange = _Exchange(
@@ -298,6 +336,8 @@ class ClaimsDesk:
             news=news,
             yielding=frozenset(self._yielding),
             looks_for_turns=self._looks_for_turns,
+            unsettled=unsettled,
+            homes=self._homes,
         )
         self._looks_for_turns = False
         self._hub.call(exchange.run, self._exchanged)
@@ -313,6 +353,8 @@ class ClaimsDesk:
 
     def _exchanged(self, answer: Exchanged) -> None:
         self._is_exchanging = False
+        if answer.settled:
+            self._note_settled(answer.settled)
         new = answer.granted.keys() - self._held.keys()
         self._held.update({subject: answer.granted[subject] for subject in new})
         now = self._boot_clock()
@@ -323,11 +365,18 @@ class ClaimsDesk:
         self._yielding.intersection_update(self._held)
         if self._yielding & self._in_use:
             self._hand_back(self._yielding & self._in_use)
-        if new:
+        if new or answer.settled:
             self._granted()
         is_new = any(pair not in self._waiting_since and not self._is_granted(want) for pair, want in self._wants.items())
-        if is_new or self._yielding - self._in_use or self._held.keys() - self._in_use:
+        if is_new or self._unsettled or self._yielding - self._in_use or self._held.keys() - self._in_use:
             self._plan()
+
+    def _note_settled(self, settled: Mapping[str, bool]) -> None:
+        if len(self._settled) > _SETTLED:
+            self._settled.clear()
+        self._settled.update(host for host, is_ours in settled.items() if is_ours)
+        if leaving := {host for host, is_ours in settled.items() if not is_ours}:
+            self._leaving(leaving)
 
     # --- pairs that wait, and the end -----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ tests/cluster_lab/test_agent.py.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from parcahyd.cluster.connection import HubConnection
 from parcahyd.cluster.deadline import HubTime, boot_time
 from parcahyd.cluster.ending import end_if_done
 from parcahyd.cluster.fence import Fence
+from parcahyd.cluster.given_hosts import GivenHosts
+from parcahyd.cluster.neighbourhood import Neighbourhood
 from parcahyd.cluster.pipeline_reports import write_report
 from parcahyd.cluster.quotas import Chunk
 from parcahyd.cluster.records import HeldPartition, Renewal
@@ -28,8 +31,10 @@ from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
 from parcahyd.core.errors import LeaseLost, StoreFailure
 from parcahyd.core.messages import FollowScope, GoIdle, HandBack, Idle, Leases, Pulse, Ready, Report
+from parcahyd.core.partitions import Routing
 from parcahyd.core.progress import Observer, Progress, RunSummary
 from parcahyd.pipeline.crawl_manager import Permits
+from parcahyd.plugin_manager import PluginManager
 from parcahyd.processes.claims_desk import ClaimsDesk
 from parcahyd.processes.hub_threads import HubThread, RenewalThread
 from parcahyd.processes.surroundings import LEASE_IS_OVER, PipelineMemory, Surroundings
@@ -44,6 +49,8 @@ __all__ = ["PartOfCrawl", "lock_name"]
 _TURN_SECONDS = 30.0
 """For so long a host or an address stays with the pipeline that claimed it, although others wait."""
 _LOOK_EVERY = 1.0
+_HOSTS_AT_ONCE = 4
+"""A pipeline that visits fewer takes more of those that wait to be given to a partition."""
 _REPORT_EVERY = 2
 """Looks."""
 _STANDS_STILL = 0.4
@@ -71,6 +78,8 @@ class PartOfCrawl:
         self.memory: int | None = memory.descriptor
         self._deadline = memory.deadline(held.lease)
         self._deadline.start(held.noted)
+        self._is_over = threading.Event()
+        threading.Thread(target=self._end_when_late, name="deadline", daemon=True).start()
         self._hub_time = HubTime(boot_time)
         self._renewer = Renewer(self._connect(), held.holding, self._deadline)
         renewal = self._renewer.renew()
@@ -94,6 +103,8 @@ class PartOfCrawl:
         self._chunk = Chunk(fence) if configuration.work.MaxPages else None
         self._claims = Claims(fence, boot_time, self._hub_time, held.lease, _TURN_SECONDS)
         self._hub = HubThread(self.surroundings.loop, self._deadline.passed, self._lost)
+        make_partitioner = PluginManager.load(configuration).partitioner
+        neighbourhood = Neighbourhood(fence, make_partitioner(Routing(held.partitions, secret=held.secret)))
         self._desk = ClaimsDesk(
             configuration.work,
             self._claims,
@@ -105,8 +116,13 @@ class PartOfCrawl:
             granted=self._granted,
             hand_back=self._hand_back,
             want_pages=self._want_pages,
+            homes=neighbourhood if neighbourhood.is_asked else None,
+            leaving=self._let_go,
         )
         self.permits: Permits = self._desk
+        self._given = GivenHosts(fence, make_partitioner, held.partitions, held.secret)
+        self._coming = 0
+        self._asks_for_hosts = False
         self._renewals: RenewalThread | None = None
         self._coordinator: Coordinator | None = None
 
@@ -152,10 +168,12 @@ class PartOfCrawl:
 
     def _pulse(self, message: Pulse) -> None:
         self._heard(_DATABASE)
-        self._posted = message.posted
+        self._posted, self._coming = message.posted, message.coming
         if message.taken != self._taken:  # Letters came, so the partition is idle no longer, whatever they said.
             self._taken = message.taken
             self._has_work()
+        if message.leaving:
+            self._let_go(set(message.leaving))
 
     def _heard(self, process: str) -> None:
         self._pulses[process] = boot_time()
@@ -168,6 +186,12 @@ class PartOfCrawl:
     def _goes_on(self) -> bool:
         """Whether every process has lately been heard, and the loop has lately looked (10). Called in the renewer's thread."""
         return boot_time() - self._all_heard_at < _STANDS_STILL * self._held.lease
+
+    def _end_when_late(self) -> None:
+        """In a thread of its own: the loop's guard is of no use while the loop waits for an answer that never comes."""
+        while not self._is_over.wait(min(max(self._deadline.left(), 0.0), _LOOK_EVERY)):
+            if self._deadline.passed():
+                end_now(LEASE_IS_OVER)
 
     def _lost(self, _: LeaseLost) -> None:
         """In any thread: the lease is over, and with it this pipeline (2)."""
@@ -266,6 +290,33 @@ class PartOfCrawl:
         for resolved in queue.take_where(lambda one: one.lease.host in hosts):
             coordinator.hand_back(resolved.lease, coordinator.clock.now() + _TURN_SECONDS)
 
+    def _let_go(self, hosts: set[str]) -> None:
+        """These go to another partition: their visits end, and none begins."""
+        coordinator = self._coordinator
+        if coordinator is None or coordinator.boxes is None:
+            return
+        self._has_work()
+        self._desk.give_up(hosts)
+        for resolved in coordinator.boxes.resolved_queue.take_where(lambda one: one.lease.host in hosts):
+            coordinator.hand_back(resolved.lease, 0.0)
+        self._hand_back({f"host {host}" for host in hosts})
+
+    def _ask_for_hosts(self) -> None:
+        """Takes hosts that wait to be given to a partition, as long as few are visited here."""
+        progress = self._progress
+        busy = 0 if progress is None else progress.open_visits + progress.resolved_queue + progress.url_ip_queue
+        room = _HOSTS_AT_ONCE - busy - self._coming
+        if room <= 0 or self._asks_for_hosts or not self._given.may_wait:
+            return
+        self._asks_for_hosts = True
+
+        def asked(taken: int) -> None:
+            self._asks_for_hosts = False
+            if taken:
+                self._has_work()
+
+        self._hub.call(lambda: self._hub.until_answered(lambda: self._given.take(room)), asked)
+
     # --- pages ----------------------------------------------------------------------------------------------------------
 
     def _want_pages(self) -> None:
@@ -332,6 +383,7 @@ class PartOfCrawl:
         if boxes is not None and not coordinator.is_stopping:
             self._desk.look_again()
             self._return_those_that_wait_long(coordinator)
+            self._ask_for_hosts()
             if self._is_idle:
                 self._try_to_end()
             else:
@@ -392,6 +444,7 @@ class PartOfCrawl:
         self._renewals.stop()
         try:
             self._renewer.give_back()
+            self._is_over.set()
         except StoreFailure:
             self._deadline.end()  # The agent ends what is left, or others do when the lease is over.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from parcahyd.cluster.records import HeldPartition
+from parcahyd.cluster.records import HeldPartition, MoveNews
 from parcahyd.config.database_url import database_url
 from parcahyd.config.schema import Configuration
 from parcahyd.core.messages import Begin, FollowScope, GoIdle, Idle, Pulse, Ready
@@ -26,6 +26,7 @@ __all__ = ["PartitionDatabase"]
 _LOOK_EVERY = 0.2
 """Seconds between two looks into the box. A look that finds nothing writes nothing."""
 _PULSE_EVERY = 0.5
+_MOVE_EVERY = 1.0
 
 
 class PartitionDatabase:
@@ -37,6 +38,7 @@ class PartitionDatabase:
         self._partition: PartitionStore | None = None
         self._taken = 0
         """Letters."""
+        self._moves = MoveNews()
 
     def begin(self) -> None:
         """Tells the coordinator from now on that this process goes on, also while the database is being opened."""
@@ -59,6 +61,7 @@ class PartitionDatabase:
         start = partition.begin_run(configuration, held.run, clock.now(), forever=message.forever)
         self._host.writer.store, self._partition = store, partition
         self._host.loop.call_soon_threadsafe(self._look_for_letters)
+        self._host.loop.call_soon_threadsafe(self._move_sites)
         return Ready(start.run, start.pauses, False, buffer_address)
 
     def _opened(self) -> PartitionStore:
@@ -67,7 +70,7 @@ class PartitionDatabase:
 
     def _pulse(self) -> None:
         posted = {} if self._partition is None else msgspec.structs.asdict(self._partition.mail_counts)
-        self._host.coordinator.send(Pulse(posted, self._taken))
+        self._host.coordinator.send(Pulse(posted, self._taken, self._moves.leaving, len(self._moves.coming)))
         self._host.later(_PULSE_EVERY, self._pulse)
 
     def _look_for_letters(self) -> None:
@@ -82,6 +85,18 @@ class PartitionDatabase:
 
         now = self._surroundings.clock.now
         self._host.call(lambda _: self._opened().exchange_letters(now()), looked, "the database gave no letters")
+
+    def _move_sites(self) -> None:
+        def moved(news: MoveNews) -> None:
+            self._moves = news
+            if news.has_new_work:
+                self._host.send_committed([], True, 0.0)
+            if news.coming:
+                self._move_sites()
+            else:
+                self._host.later(_MOVE_EVERY, self._move_sites)
+
+        self._host.call(lambda _: self._opened().move_sites(), moved, "no site was moved")
 
     def follow_scope(self, _: FollowScope) -> None:
         """Judges all sites by the newest scope."""

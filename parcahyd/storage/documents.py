@@ -125,6 +125,7 @@ class DocumentRows:
                         "body": packed.packed,
                         "coding": packed.coding,
                         "coded_sha256": coded,
+                        "topic": plain(page.topic),
                     }
                 )
             if packed.packed_links:

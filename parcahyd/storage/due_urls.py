@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Executable, Select, bindparam, literal_col
 
 from parcahyd.core.records import DueUrl
 from parcahyd.core.states import Reason, State
+from parcahyd.rules.urls.orders import LATER
 from parcahyd.storage.expressions import MOST, numbers, same
 from parcahyd.storage.schema import FAILED, GONE, KNOWN, REFUSED, STORED, urls
 from parcahyd.storage.writer import Writer
@@ -33,16 +34,16 @@ class Revisits(NamedTuple):
 _FEW = 200
 """Sites with at most this many URLs are read completely, many in one query: most sites are small."""
 
-_STATE, _REASON, _VISITED_IN = 6, 10, -3
-_BY_ANOTHER_WAY = (Reason.NOFOLLOW.word, Reason.LOCAL.word, Reason.PORT.word)
+_STATE, _REASON, _PRIORITY, _VISITED_IN = 6, 10, 11, -2
+_BY_ANOTHER_WAY = (Reason.NOFOLLOW.word, Reason.TOPIC.word, Reason.LOCAL.word, Reason.PORT.word)
 """Refusals of links and not of what they lead to: such a URL counts as not known, because another link may lead there."""
-_in_order = itemgetter(-2, -1, 0)
+_in_order = itemgetter(11, -1, 0)
 _by_time = itemgetter(-1, 0)
 
 
 _COLUMNS = (
     *(urls.c.key, urls.c.path, urls.c.depth, urls.c.hops, urls.c.seed, urls.c.tries, urls.c.state),
-    *(urls.c.etag, urls.c.modified, urls.c.document_id, urls.c.reason),
+    *(urls.c.etag, urls.c.modified, urls.c.document_id, urls.c.reason, urls.c.priority),
 )
 _EARLIER_RUN = urls.c.visited_in < bindparam("run")
 _OF_SITE = select(*_COLUMNS).where(*same(urls, "site_id"))
@@ -54,16 +55,15 @@ def _rest(state: ColumnElement[int], due: ColumnElement[bool]) -> Select[Any]:
     return statement.order_by(urls.c.due_at, urls.c.key).limit(MOST)
 
 
-_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.visited_in, urls.c.priority, urls.c.due_at).where(
-    urls.c.site_id.in_(numbers("ids"))
-)
+_ALL_OF = select(urls.c.site_id, *_COLUMNS, urls.c.visited_in, urls.c.due_at).where(urls.c.site_id.in_(numbers("ids")))
 _KNOWN_OF = _OF_SITE.where(urls.c.state == KNOWN).order_by(urls.c.priority, urls.c.due_at, urls.c.key).limit(MOST)
 _FAILED_OF = _rest(FAILED, urls.c.due_at <= bindparam("before"))
 # Strictly less: a URL that a run has checked is due at that time or later, as long as the clock is not set back.
 _AGAIN_OF = tuple(_rest(state, (urls.c.due_at < bindparam("before")) & _EARLIER_RUN) for state in (STORED, REFUSED, GONE))
 _KEYS_OF = (
     select(urls.c.key)
-    .where(*same(urls, "site_id"), *(urls.c.reason.is_distinct_from(literal_column(f"'{word}'")) for word in _BY_ANOTHER_WAY))
+    .where(*same(urls, "site_id"), (urls.c.state != KNOWN) | (urls.c.priority < LATER))
+    .where(*(urls.c.reason.is_distinct_from(literal_column(f"'{word}'")) for word in _BY_ANOTHER_WAY))
     .order_by(urls.c.key)
 )
 
@@ -103,8 +103,8 @@ class DueUrls:
                     rows[site].append(row)
         return {
             site: (
-                tuple(_due(row[:-3]) for row in _chosen(its_rows, now, again)[:most]),
-                array("q", sorted(row[0] for row in its_rows)).tobytes(),
+                tuple(_due(row[:-2]) for row in _chosen(its_rows, now, again)[:most]),
+                array("q", sorted(row[0] for row in its_rows if not _is_later(row))).tobytes(),
             )
             for site, its_rows in rows.items()
         }
@@ -122,8 +122,13 @@ class DueUrls:
         return array("q", [key for (key,) in self._writer.rows(_KEYS_OF, site_id=site)]).tobytes()
 
 
+def _is_later(row: Sequence[Any]) -> bool:
+    """Whether a URL waits for others: to a page whose links are followed in order it does not count as known."""
+    return bool(row[_STATE] == State.KNOWN and row[_PRIORITY] >= LATER)
+
+
 def _chosen(rows: Sequence[Any], now: float, again: Revisits) -> list[Any]:
-    """The rows that the statements would choose; the last three columns are visited_in, priority and due_at."""
+    """The rows that the statements would choose; the last two columns are visited_in and due_at."""
     known = sorted((row for row in rows if row[_STATE] == State.KNOWN), key=_in_order)
     dated = [row for row in rows if row[-1] is not None]
     failed = sorted((row for row in dated if row[_STATE] == State.FAILED and row[-1] <= now), key=_by_time)
@@ -137,7 +142,7 @@ def _chosen(rows: Sequence[Any], now: float, again: Revisits) -> list[Any]:
 
 
 def _due(row: Sequence[Any]) -> DueUrl:
-    key, path, depth, hops, seed, tries, state, etag, modified, document, reason = row
+    key, path, depth, hops, seed, tries, state, etag, modified, document, reason, _ = row
     if document is None:
         etag = modified = ""
     return DueUrl(
@@ -152,4 +157,5 @@ def _due(row: Sequence[Any]) -> DueUrl:
         modified,
         has_page=document is not None,
         is_suspect=reason == _WORKER_DIED,
+        is_later=_is_later(row),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, literal_column, null, select, update
+from sqlalchemy import ColumnElement, bindparam, func, literal_column, null, select, update
 
 from parcahyd.core.records import (
     MOST_LEASED,
@@ -34,7 +34,7 @@ from parcahyd.storage.expressions import MOST, later, numbers, same, time_bound,
 from parcahyd.storage.overfull import OverfullPages
 from parcahyd.storage.robots import RobotsRows
 from parcahyd.storage.run_state import RunState
-from parcahyd.storage.schema import seeds, sites
+from parcahyd.storage.schema import HELD, seeds, sites
 from parcahyd.storage.sites import PauseRows, SiteRows, earliest
 from parcahyd.storage.writer import Writer
 
@@ -88,6 +88,7 @@ class VisitedSite(NamedTuple):
 
 
 _FREE = sites.c.visit.is_(None)
+_HELD: ColumnElement[int] = literal_column(str(HELD))
 _ITS_VISIT = same(sites, "id", "visit")
 _BEFORE = sites.c.again_at < bindparam("before")
 _BY_DUE = select(sites.c.due_at, sites.c.id).where(_FREE, sites.c.due_at.is_not(None)).order_by(sites.c.due_at)
@@ -107,7 +108,7 @@ _NEXT_SPARED = select(func.min(later(sites.c.not_before, sites.c.errand_until)))
 )
 _DETAILS = select(*(sites.c[name] for name in LeasedSite._fields)).where(sites.c.id.in_(numbers("ids")))
 _GIVEN_SEEDS = select(seeds.c.url).where(*same(seeds, "site_id"), seeds.c.via.is_(None))
-_VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None))
+_VISITED = select(*(sites.c[name] for name in VisitedSite._fields)).where(sites.c.visit.is_not(None), sites.c.visit != _HELD)
 _TAKE = updating(sites, ("id",), "visit")
 _NOTE_ADDRESSES = updating(sites, ("id", "visit"), "addresses", "addresses_expire")
 _ASSIGN = updating(sites, ("id", "visit"), "visit_address")
@@ -163,6 +164,8 @@ class Leases:
 
         A site that is due although none of its URLs is gets its due times corrected instead of a visit.
         """
+        if self._sites.others is not None:
+            self._sites.others.before_leasing()
         again = self._revisits(again_before)
         pairs: list[SiteLease] = []
         looked_at: set[int] = set()

@@ -120,6 +120,12 @@ def to_version_5(connection: Connection) -> None:
     connection.exec_driver_sql("CREATE INDEX exchanges_of_url ON exchanges (site_id, key, id)")
 
 
+def to_version_6(connection: Connection) -> None:
+    """Adds the topics of documents; those that are there have none."""
+    _add(connection, "documents", "topic", "TEXT DEFAULT '' NOT NULL")
+    connection.exec_driver_sql("CREATE INDEX documents_topic ON documents (topic) WHERE topic != ''")
+
+
 def _add(connection: Connection, table: str, column: str, description: str) -> None:
     """Adds a column; its type is the first word of the description, one of `_TYPES` or a word that both databases know."""
     kind, _, rest = description.partition(" ")
@@ -128,7 +134,7 @@ def _add(connection: Connection, table: str, column: str, description: str) -> N
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3, to_version_4, to_version_5)
+MIGRATIONS: tuple[Migration, ...] = (to_version_2, to_version_3, to_version_4, to_version_5, to_version_6)
 
 
 def migrate(writer: Writer, migrations: Sequence[Migration] = MIGRATIONS) -> None:

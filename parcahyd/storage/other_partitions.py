@@ -34,14 +34,19 @@ class OtherPartitions(Protocol):
         """Whether the row of a site is one of this partition, by its id."""
         ...
 
+    def before_leasing(self) -> None:
+        """Called in the transaction of a lease, before sites are picked: some may have to go to another partition first."""
+        ...
+
     def begin_work(self) -> None:
         """A visit opens: the partition is idle no longer."""
         ...
 
-    def post_urls(self, found: Sequence[FoundUrl]) -> tuple[list[FoundUrl], list[int]]:
+    def post_urls(self, found: Sequence[FoundUrl], *, from_letters: bool = False) -> tuple[list[FoundUrl], list[int]]:
         """Posts the URLs that live elsewhere. Returns those that live here, and the site that each posted one was found on.
 
-        A URL that was posted before, as far as it is remembered, is not posted again and not counted.
+        A URL that was posted before, as far as it is remembered, is not posted again and not counted. One that came by a
+        letter is posted on in any case: nobody else has it, wherever it was before.
         """
         ...
 

@@ -7,7 +7,7 @@ so often a page has no row yet. It is then inserted as stored, without having be
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from parcahyd.core.records import LinksRecord, PageRecord, TableFact, UnchangedR
 from parcahyd.core.states import Event, Reason, State
 from parcahyd.rules.politeness.validators import validator
 from parcahyd.rules.urls.canonical_url import canonical
+from parcahyd.rules.urls.orders import LATER, ByPageRank
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.change_learning import BATCH_BYTES, ChangeLearning, is_learnable
 from parcahyd.storage.documents import DocumentRows, LearnedRow, PriorVersion, SharedDocument, VersionRows
@@ -33,7 +34,7 @@ from parcahyd.storage.revisits import Histories, History, LastmodRows, RevisitPl
 from parcahyd.storage.run_state import RunState
 from parcahyd.storage.schema import sites, state_after, urls
 from parcahyd.storage.sites import SiteRows
-from parcahyd.storage.urls import SeedRows, SeenUrl, UrlLookup, UrlRow, UrlRows
+from parcahyd.storage.urls import SEEN_BEFORE, SeedRows, SeenUrl, UrlLookup, UrlRow, UrlRows
 from parcahyd.storage.writer import Writer
 
 __all__ = ["PageRows"]
@@ -181,6 +182,8 @@ class PageRows:
         places = {seen[:2] for seen in seen_urls}
         places.update((packed.page.site, packed.page.key) for packed in pages)
         lookup = self._urls.look_up(places)
+        if isinstance(self._urls.order, ByPageRank):
+            seen_urls = _with_parts(seen_urls, self._parts_of(pages, lookup, self._urls.order))
         rows = _Rows()
         again = _seen_before(pages, lookup)
         if again:
@@ -216,6 +219,15 @@ class PageRows:
         self._count_bytes(pages, written)
         written.found += len(rows.new) + self._urls.insert_seen(lookup, seen_urls, now)
         self._writer.many(_LINKED_FROM, self._not_followed(pages))
+
+    def _parts_of(self, pages: Sequence[PackedPage], lookup: UrlLookup, order: ByPageRank) -> dict[tuple[int, int], int]:
+        """What each page adds to the priority of each of its links, by its site and key."""
+        parts = {}
+        for page in (packed.page for packed in pages if packed.page.links_found):
+            row = lookup.place(page.site, page.key, page.path)[1]
+            waited = row.priority if row is not None and row.state == State.KNOWN else 0
+            parts[page.site, page.key] = order.part(waited, page.links_found)
+        return parts
 
     def _count_bytes(self, pages: Sequence[PackedPage], written: Written) -> None:
         """What came on the wire, and what did not: codings made it fewer, or a table brought the parts that changed."""
@@ -421,6 +433,10 @@ class PageRows:
         self._planner.committed()
         self._lastmods.committed()
 
+    def collect(self, documents: Collection[int]) -> None:
+        """Deletes those of the documents that no fetch refers to."""
+        self._documents.collect(documents)
+
     def write_past(self, pages: Sequence[tuple[int, PackedPage]]) -> None:
         """Stores versions that are not the newest of their URLs, each with the key of its URL."""
         shared = self._documents.share([packed for _, packed in pages])
@@ -442,13 +458,17 @@ class PageRows:
         key_of = self._urls.key_of
         seen_urls: list[SeenUrl] = []
         outside: list[FoundUrl] = []
+        later: list[FoundUrl] = []
         for part in parts:
             if part.lastmods:
                 self._lastmods.note(part.site, part.read_at, part.lastmods)
-            seen_urls += [(part.site, key_of(path), path, part.depth, 0, "", False, 0, part.via) for path in part.internal]
+            place = (part.depth, 0, "", False, 0, part.via, LATER * part.is_later)
+            seen_urls += [(part.site, key_of(path), path, *place) for path in part.internal]
             if not self._state.is_already_stored(part.visit, part.depth, part.external):
-                outside += [(url, part.depth, 0, False, "", part.site, part.via) for url in part.external]
+                found = later if part.is_later else outside
+                found += [(url, part.depth, 0, False, "", part.site, part.via) for url in part.external]
         seen_urls += self._urls.seen_of(outside)
+        seen_urls += self._urls.seen_of(later, LATER) if later else ()
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         written.found += self._urls.insert_seen(lookup, seen_urls, now)
 
@@ -474,21 +494,25 @@ class PageRows:
         key_of = self._urls.key_of
         seen_urls: list[SeenUrl] = []
         outside: list[FoundUrl] = []
+        later: list[FoundUrl] = []
         for packed in pages:
             page = packed.page
-            site, via, below = page.site, page.key, page.depth + 1
-            seen_urls += [(site, key_of(path), path, below, 0, "", False, 0, via) for path in page.internal]
+            site, via, below, weight = page.site, page.key, page.depth + 1, LATER * page.is_later
+            seen_urls += [(site, key_of(path), path, below, 0, "", False, 0, via, weight) for path in page.internal]
+            seen_urls += [(site, key_of(path), path, below, 0, SEEN_BEFORE, False, 0, via, weight) for path in page.linked]
             if not self._state.is_already_stored(page.visit, below, page.external):
-                outside += [(url, below, 0, False, "", site, via) for url in page.external]
+                found = later if weight else outside
+                found += [(url, below, 0, False, "", site, via) for url in page.external]
             for word, text in page.refused:
                 if text.startswith("/"):
-                    seen_urls.append((site, key_of(text), text, below, 0, word, False, 0, via))
+                    seen_urls.append((site, key_of(text), text, below, 0, word, False, 0, via, 0))
                 else:
                     outside.append((text, below, 0, False, word, site, via))
             # A target on the page's own site was judged by the worker.
             if (target := targets.get(page.redirect)) and not page.refused:
                 outside.append((target, page.depth, page.hops + 1, page.seed, "", site, via))
-        return seen_urls + self._urls.seen_of(outside)
+        seen_urls += self._urls.seen_of(outside)
+        return seen_urls + self._urls.seen_of(later, LATER) if later else seen_urls
 
     # --- confirmations --------------------------------------------------------------------------------------------------
 
@@ -540,6 +564,14 @@ class PageRows:
         self._count_confirmed(fetches, by_table, written)
         written.unchanged += len(rows)
         written.pages += len(rows)
+
+
+def _with_parts(seen_urls: Sequence[SeenUrl], parts: Mapping[tuple[int, int], int]) -> list[SeenUrl]:
+    """Links with what their pages add; the page of a link is told by its asker (0: its own site) and its key."""
+    return [
+        (*seen[:9], seen[9] + parts.get((seen[7] or seen[0], seen[8]), 0)) if seen[8] is not None else seen
+        for seen in seen_urls
+    ]
 
 
 def _counts(page: PageRecord) -> bool:

@@ -131,7 +131,7 @@ class RobotsRows:
 
         An answer to the question before the last one counts, too: the site redirected there ten minutes ago.
         """
-        if not self._writer.rows(_AWAITED, id=asker):
+        if self._is_sent_home(asker, fact) or not self._writer.rows(_AWAITED, id=asker):
             return
         if fact.status in _UNREAD:
             self._fail(asker, fact)

@@ -122,6 +122,9 @@ class RunRows:
         ]
         if Reason.NOFOLLOW.word in self._state.work.Directives and Reason.NOFOLLOW.word in readmitted:
             readmitted.remove(Reason.NOFOLLOW.word)  # Another directive changed. No visit could judge these links again.
+        work = self._state.work
+        if Reason.TOPIC.word in readmitted and work.Topics and work.FollowTopics and work.OtherTopics == "never":
+            readmitted.remove(Reason.TOPIC.word)  # The same.
         revisit = bool(SETTINGS & changed)
         if changed.intersection(SETTINGS_OF[Reason.SCOPE]):
             self._sites.judge_again(now)

@@ -61,6 +61,7 @@ from parcahyd.core.states import Event, State, after
 __all__ = [
     "FAILED",
     "GONE",
+    "HELD",
     "KNOWN",
     "REFUSED",
     "STORED",
@@ -99,6 +100,9 @@ def state_after(event: Event, *states: State | None) -> ColumnElement[int]:
 
 
 KNOWN, STORED, FAILED, REFUSED, GONE = map(_state, State)
+
+HELD = -1
+"""In place of a visit: no visit begins here. The site is on its way to another partition, or waits to be given to one."""
 
 metadata = MetaData()
 
@@ -180,7 +184,7 @@ sites = Table(
     Column("reason", Text),  # why no request goes to it before `not_before`
     Column("due_at", Double),  # when known or failed URLs, or a robots.txt for another site, are due
     Column("again_at", Double),  # earliest due_at of its stored, refused and gone URLs
-    Column("visit", BigInteger),
+    Column("visit", BigInteger),  # or HELD
     _words("visit_address"),
     _count("urls"),
     _count("urls_from_others"),  # of these, the ones that a page of another site brought
@@ -287,12 +291,16 @@ documents = Table(
     _words("title"),
     _words("language"),
     Column("similarity", BigInteger),  # 0: too little text to say; null: not taken yet
+    _words("topic"),  # as the model of the setting Topics says; empty: not labelled. Before the body, so it is read without it.
     Column("body", LargeBinary, nullable=False),  # as `coding` says
     _words("coding"),  # the server's, where its bytes are stored as they came (gzip, deflate, br); empty: zlib, ours
     Column("coded_sha256", LargeBinary),  # of the server's bytes, where they are stored
     # DF finds the candidates and SHA-256 confirms, both in the index.
     Index("documents_df", "df", "sha256", unique=True),
 )
+
+# Nothing is written to it where documents are not labelled. With it, they are counted by topic without their bodies.
+_partial_index("documents_topic", documents.c.topic, where=documents.c.topic != literal_column("''"))
 
 fetches = Table(
     "fetches",

@@ -34,6 +34,7 @@ from parcahyd.core.records import (
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.rules.urls.canonical_url import key_of as usual_key_of
 from parcahyd.rules.urls.cross_links import ALWAYS_LOCAL
+from parcahyd.rules.urls.orders import LATER
 from parcahyd.rules.urls.parameters import Canon
 from parcahyd.storage.connection import open_database
 from parcahyd.storage.frontier import Leases
@@ -74,6 +75,8 @@ class TakenMail(msgspec.Struct):
     """A site of another partition, the robots.txt here that it awaits, and how many redirects led there."""
     robots_answers: list[tuple[int, RobotsFact]] = []
     """A site that awaits its robots.txt, and that file as another partition fetched it."""
+    left_documents: list[int] = []
+    """Documents of sites that went to another partition: others here may have them, too."""
 
 
 _SEEDS_SHOWN = 10
@@ -303,10 +306,12 @@ class Store:
         self._sites.take_new_work()  # Sites that became due before this batch were reported before.
         with self._writer.transaction():
             asker = self._state.visits
-            seen = [
-                (url, record.depth, 0, False, "", asker[record.visit], record.via) for record in records for url in record.urls
-            ]
-            seen_urls = self._urls.seen_of(seen)
+            seen: dict[bool, list[FoundUrl]] = {False: [], True: []}
+            for record in records:
+                place = (record.depth, 0, False, "", asker[record.visit], record.via)
+                seen[record.is_later] += [(url, *place) for url in record.urls]
+            seen_urls = self._urls.seen_of(seen[False])
+            seen_urls += self._urls.seen_of(seen[True], LATER) if seen[True] else ()
             lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
             written.found = self._urls.insert_seen(lookup, seen_urls, now)
         written.has_new_work = self._sites.take_new_work()
@@ -361,7 +366,7 @@ class Store:
     def take_in(self, mail: TakenMail, now: float) -> bool:
         """Stores what other partitions posted, and posts on what lives elsewhere by now. Returns whether a site became due."""
         self._sites.take_new_work()
-        seen_urls = self._urls.seen_of(mail.urls)
+        seen_urls = self._urls.seen_of(mail.urls, from_letters=True)
         lookup = self._urls.look_up({seen_url[:2] for seen_url in seen_urls})
         self._urls.insert_seen(lookup, seen_urls, now)
         self._urls.mark_targets(lookup, seen_urls)
@@ -372,12 +377,21 @@ class Store:
             self._robots.take_question(asker, url, hops, now)
         for asker, fact in mail.robots_answers:
             self._robots.take_answer(asker, fact)
+        self._pages.collect(mail.left_documents)
         return self._sites.take_new_work()
 
     def admit(self, origins: Collection[Origin], now: float) -> bool:
         """The scope of the whole crawl has grown by these sites; returns whether a site became due."""
         self._sites.take_new_work()
         self._sites.admit(origins, now)
+        return self._sites.take_new_work()
+
+    def settle(self, sites: Collection[int]) -> None:
+        """Sites came from another partition: sets when they fall due."""
+        self._sites.settle(sites)
+
+    def take_new_work(self) -> bool:
+        """Whether a site became due since the last call."""
         return self._sites.take_new_work()
 
     # --- what archives bring --------------------------------------------------------------------------------------------

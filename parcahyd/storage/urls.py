@@ -20,7 +20,7 @@ from parcahyd.core.records import BadRecord, origin
 from parcahyd.core.states import SETTINGS_OF, Event, Reason, State
 from parcahyd.rules.urls.canonical_url import split
 from parcahyd.rules.urls.cross_links import OPEN_SCHEMES
-from parcahyd.rules.urls.orders import ByDepth
+from parcahyd.rules.urls.orders import FIRST, ByDepth, ByPageRank, moved
 from parcahyd.storage.exchanges import ExchangeRows
 from parcahyd.storage.expressions import ZERO, bound, inserting, numbers, pairs, plain, same, time_bound, updating, words
 from parcahyd.storage.other_partitions import FoundUrl, OtherPartitions
@@ -29,22 +29,41 @@ from parcahyd.storage.schema import KNOWN, seeds, sites, state_after, urls
 from parcahyd.storage.sites import SiteRows, never
 from parcahyd.storage.writer import Writer
 
-__all__ = ["BadUrlRows", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
+__all__ = ["SEEN_BEFORE", "BadUrlRows", "SeedRows", "SeenUrl", "UrlLookup", "UrlRow", "UrlRows"]
 
-SeenUrl = tuple[int, int, str, int, int, str, bool, int, int | None]
+SeenUrl = tuple[int, int, str, int, int, str, bool, int, int | None, int]
 """A URL that was seen: site, key, path, depth, hops, the word of the reason why it is refused wherever it was seen (empty: it
-is not), whether it counts as a seed, the site whose page brought it (0: its own, or the user), and the key of that page."""
+is not), whether it counts as a seed, the site whose page brought it (0: its own, or the user), the key of that page, and what
+the page adds to its priority."""
 
 
-def _asks_nofollow(seen: SeenUrl) -> bool:
-    return seen[5] == _NOFOLLOW
+def _is_not_followed(seen: SeenUrl) -> bool:
+    return seen[5] in _OF_LINKS
+
+
+def _was_seen_before(seen: SeenUrl) -> bool:
+    return seen[5] == SEEN_BEFORE
+
+
+def _summed(seen_urls: Iterable[SeenUrl]) -> list[SeenUrl]:
+    """Each URL once, with what all links to it add."""
+    found: dict[tuple[int, int, str], SeenUrl] = {}
+    for seen in seen_urls:
+        first = found.setdefault(seen[:3], seen)
+        if first is not seen:
+            found[seen[:3]] = (*first[:9], first[9] + seen[9])
+    return list(found.values())
 
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _KNOWN = int(State.KNOWN)
 _depth = itemgetter(3)
-_NOFOLLOW = Reason.NOFOLLOW.word
-_RECONSIDERED = frozenset({Reason.DEPTH.word, Reason.REDIRECTS.word, _NOFOLLOW, Reason.LOCAL.word, Reason.PORT.word})
+_weight = itemgetter(9)
+SEEN_BEFORE = "seen before"
+"""Stands for the word of a reason: if there is no row of this URL, none is made."""
+_OF_LINKS = frozenset((Reason.NOFOLLOW.word, Reason.TOPIC.word))
+"""Reasons of the page that a link stands on: another page may lead there."""
+_RECONSIDERED = _OF_LINKS | {Reason.DEPTH.word, Reason.REDIRECTS.word, Reason.LOCAL.word, Reason.PORT.word}
 
 
 class UrlRow(NamedTuple):
@@ -149,13 +168,13 @@ class UrlRows:
     def _read(self, site: int, key: int) -> UrlRow | None:
         return self.look_up([(site, key)]).rows.get((site, key))
 
-    def seen_of(self, found_urls: Sequence[FoundUrl]) -> list[SeenUrl]:
+    def seen_of(self, found_urls: Sequence[FoundUrl], weight: int = 0, *, from_letters: bool = False) -> list[SeenUrl]:
         """Absolute URLs with their places before any conflict. URLs outside the scope are refused; seeds in scope never are.
 
         Those that live in another partition are posted there, and judged there.
         """
         if self.others is not None:
-            found_urls = self._without_foreign(found_urls, self.others)
+            found_urls = self._without_foreign(found_urls, self.others, from_letters=from_letters)
         key_of, refusal = self.key_of, self._sites.refusal
         parts = [split(url) for url, *_ in found_urls]
         found = self._sites.find(part[:3] for part in parts)
@@ -166,15 +185,18 @@ class UrlRows:
         for (url, depth, hops, seed, word, asker, via), part in zip(found_urls, parts, strict=True):
             site, inside = found[part[:3]]
             if crossing and (crossed := crossing.get((asker, part[:3]))) is not None:
-                seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker, via))
+                seen_urls.append((site, key_of(part[3]), part[3], depth, hops, crossed.word, False, asker, via, 0))
                 continue
             is_seed = seed and inside
             # A link that may not be followed and leaves the crawl's scope is refused for its scope: that is the firmer reason.
-            why = "" if is_seed else (refusal(url, inside) or word if word == _NOFOLLOW else word or refusal(url, inside))
-            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, 0 if asker == site else asker, via))
+            why = "" if is_seed else (refusal(url, inside) or word if word in _OF_LINKS else word or refusal(url, inside))
+            brought = 0 if asker == site else asker
+            seen_urls.append((site, key_of(part[3]), part[3], depth, hops, why, is_seed, brought, via, weight))
         return seen_urls
 
-    def _without_foreign(self, found_urls: Sequence[FoundUrl], others: OtherPartitions) -> Sequence[FoundUrl]:
+    def _without_foreign(
+        self, found_urls: Sequence[FoundUrl], others: OtherPartitions, *, from_letters: bool
+    ) -> Sequence[FoundUrl]:
         """Posts what lives elsewhere. Whether a link may lead there by its scheme is judged here, where the asking site is.
 
         What may not be followed stays, and is refused here: nobody else is told of it.
@@ -187,7 +209,7 @@ class UrlRows:
             for url in found_urls:
                 (staying if (url[5], split(url[0])[:3]) in crossing else going).append(url)
             found_urls = going
-        ours, askers = others.post_urls(found_urls)
+        ours, askers = others.post_urls(found_urls, from_letters=from_letters)
         self._sites.count_posted(askers)
         return ours + staying
 
@@ -207,7 +229,7 @@ class UrlRows:
         order = self.order
         rows, taken = lookup.rows, lookup.taken
         max_depth, max_hops = self._state.max_depth, self._state.work.MaxRedirects
-        for site, key, path, depth, hops, refusal, seed, asker, via in seen_urls:
+        for site, key, path, depth, hops, refusal, seed, asker, via, weight in seen_urls:
             place = (site, key)
             if place in taken or place in rows:
                 key, row = lookup.place(site, key, path)  # noqa: PLW2901 (the key after conflicts)
@@ -224,13 +246,17 @@ class UrlRows:
                                 "path": path,
                                 "depth": depth,
                                 "hops": hops,
-                                "priority": order.first(path, depth),
+                                "priority": max(FIRST, order.first(path, depth) + weight),
                                 "now": now,
                             }
                         )
-                    elif row.state == _KNOWN and (priority := order.again(row.priority)) != row.priority:
+                    elif row.state == _KNOWN and (
+                        (priority := moved(row.priority, order.again(row.priority), weight)) != row.priority
+                    ):
                         again.append({"site_id": site, "key": key, "path": path, "priority": priority})
                     continue
+            if refusal == SEEN_BEFORE:
+                continue
             taken[place] = path
             new = {
                 "site_id": site,
@@ -243,7 +269,7 @@ class UrlRows:
                 "via_key": via,
             }
             if not refusal and depth <= max_depth and hops <= max_hops:
-                new["priority"] = order.first(path, depth)
+                new["priority"] = max(FIRST, order.first(path, depth) + weight)
                 known.append(new)
             else:
                 new["reason"] = refusal or self._too_far(depth, hops)
@@ -262,10 +288,14 @@ class UrlRows:
         return len(known) + len(refused)
 
     def _in_order(self, seen_urls: Sequence[SeenUrl]) -> Sequence[SeenUrl]:
-        """Of two links to one URL the first counts: the one that may be followed, and where depth matters the nearer one."""
+        """Of two links to one URL the first counts: the one that may be followed, that is followed earlier, that is nearer."""
         if self._state.work.MaxDepth is not None:
             seen_urls = sorted(seen_urls, key=_depth)
-        return sorted(seen_urls, key=_asks_nofollow) if any(map(_asks_nofollow, seen_urls)) else seen_urls
+        if any(map(_weight, seen_urls)):
+            seen_urls = sorted(seen_urls, key=_weight)
+        if isinstance(self.order, ByPageRank):
+            seen_urls = _summed(sorted(seen_urls, key=_was_seen_before))
+        return sorted(seen_urls, key=_is_not_followed) if any(map(_is_not_followed, seen_urls)) else seen_urls
 
     def _too_far(self, depth: int, hops: int) -> str | None:
         if depth > self._state.max_depth:
@@ -348,7 +378,7 @@ class SeedRows:
 
         seen_urls: list[SeenUrl] = []
         for scheme, host, port, path in given.values():
-            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True, 0, None))
+            seen_urls.append((found[scheme, host, port][0], self._urls.key_of(path), path, 0, 0, "", True, 0, None, 0))
         lookup = self._urls.look_up({seen[:2] for seen in seen_urls})
         marked: list[dict[str, Any]] = []
         again: list[dict[str, Any]] = []

@@ -65,9 +65,10 @@ def check_partitioner(
     """
     conf = WorkConf() if conf is None else conf
     strategy = factory(conf, _ROUTING)
-    parts = "one_home, observes, home, belongs, next_for, observe, share and plan"
+    parts = "one_home, home_may_change, observes, home, belongs, next_for, observe, share and plan"
     expect(isinstance(strategy, Partitioner), f"a partitioner has {parts}")
     expect(isinstance(strategy.one_home, bool), "one_home is true or false")
+    expect(isinstance(strategy.home_may_change, bool), "home_may_change is true or false")
     kinds = strategy.observes
     is_set = isinstance(kinds, frozenset) and all(isinstance(one, Observed) for one in kinds)
     expect(is_set, "observes is a frozenset of Observed")

@@ -35,8 +35,9 @@ BY_COMMAND = {
     "fetch": TOUCHES_NONE,
     "forget": REFUSES,
     "verify": READS,
-    "lab": TOUCHES_NONE,
+    "lab": READS,
     "augment": TOUCHES_NONE,
+    "topic": TOUCHES_NONE,
     "config": TOUCHES_NONE,
     "plugins": TOUCHES_NONE,
     "completion": TOUCHES_NONE,
@@ -66,6 +67,7 @@ READING = [
     ("export", "files", "{out}"),
     ("verify",),
     ("verify", "--json"),
+    ("lab", "record", "{out}"),
 ]
 REFUSING = [
     ("run",),
@@ -80,8 +82,8 @@ REFUSING = [
 WITHOUT_A_DATABASE = [
     ("init", "{out}/new", "http://a.example/", "--yes"),
     ("fetch", "http://127.0.0.1:1/"),
-    ("lab",),
     ("augment", "check", "{out}"),
+    ("topic",),
     ("config", "--conf", "{out}"),
     ("plugins", "--conf", "{out}"),
     ("completion", "bash"),
@@ -136,11 +138,11 @@ def test_a_command_reads_all_partitions_as_one_database(
     for name, database in (("cluster", cluster.url), ("single", cluster.single.url)):
         out = conf / name
         words = {"url": f"http://{cluster.sites[site]}/", "site": cluster.sites[site], "out": out}
-        if arguments[0] == "export":
+        if writes := arguments[0] in ("export", "lab"):
             out.mkdir()
         code, text, error = run(*filled(arguments, **words), "--conf", str(conf), "--db", database)
         assert code == 0, error
-        found[name] = _exported(out) if arguments[0] == "export" else _comparable(arguments[0], text.decode())
+        found[name] = _exported(out) if writes else _comparable(arguments[0], text.decode())
     assert found["cluster"] == found["single"]
     assert found["cluster"] or arguments == ("verify", "--json")
 
@@ -224,7 +226,7 @@ def test_explain_says_that_a_row_overrides_the_strategy(cluster: CrawledCluster,
         text = run("explain", f"http://{host}/", "--conf", str(conf), "--db", cluster.url)[1].decode()
     finally:
         cluster.hub.change("DELETE FROM parcahyd_hub.homes")
-    assert f"home       partition 1: {host} was given to it, which is on record\n" in text
+    assert f"home       partition 1: {host} was given to it, which is on record since " in text
     assert "           it moves there from partition 2, whose rows of it have not all come\n" in text
     assert "           rows of its site are in partition 2\n" in text
 

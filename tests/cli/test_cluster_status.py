@@ -23,6 +23,8 @@ Output = pytest.CaptureFixture[str]
 NOW = 1_700_000_000.0
 ROOT = Path(__file__).parents[2]
 
+_HEADING = "partition  node  wanted  state         heard  pages  per s  requests  queued  mail  outbox  claims  owned  hosts"
+_FIGURES = "0          n1    n1      crawling  0.4 s ago  1,200   12.5     1,300      40     3       0       1      4      2"
 PARTITION = PartitionNow(
     id=0,
     node="n1",
@@ -41,6 +43,9 @@ PARTITION = PartitionNow(
     claims_waiting=1,
     subjects=4,
     hosts=2,
+    coming=2,
+    leaving=1,
+    waiting=5,
     report={"phase": "crawling", "requests": 1300, "queued": 40},
     reported=1.0,
 )
@@ -91,8 +96,8 @@ def test_a_cluster_at_work() -> None:
         "node  address         seen  cores  load  memory  partitions",
         "n1    192.0.2.1  2.0 s ago      4   0.2  8.0 GB  0 3",
         "",
-        "partition  node  wanted  state         heard  pages  per s  requests  queued  mail  outbox  claims  owned  hosts",
-        "0          n1    n1      crawling  0.4 s ago  1,200   12.5     1,300      40     3       0       1      4      2",
+        _HEADING + "  moving  waiting",
+        _FIGURES + "       3        5",
     ]
 
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from parcahyd.cli.live_display import LiveDisplay, draw, summary_lines
-from parcahyd.core.progress import Progress, RunSummary, SiteProgress, WorkerProgress
+from parcahyd.core.progress import Progress, RunSummary, SiteProgress, SizeEstimate, WorkerProgress
 
 SITES = tuple(SiteProgress(f"http://s{number}.example", "192.0.2.7", 1, number, 10 * number) for number in range(5))
 SNAPSHOT = Progress(
@@ -68,6 +68,14 @@ def test_a_frame_shows_the_moment_of_its_snapshot() -> None:
     assert "(in 40 s)" in _text(waiting)
 
 
+def test_how_far_the_crawl_has_come_is_shown_where_it_is_known() -> None:
+    assert "in the end" not in _text(SNAPSHOT)
+    known = msgspec.structs.replace(SNAPSHOT, in_the_end=SizeEstimate(1300, 1380, 2600, 4000))
+    assert "in the end  about 2,600 (1,380 to 4,000) pages, 50% of them are stored" in _text(known)
+    endless = msgspec.structs.replace(SNAPSHOT, in_the_end=SizeEstimate(1300, 1380, None, None))
+    assert "in the end  1,380 at least, no end in sight" in _text(endless)
+
+
 def test_nothing_is_foretold_before_the_first_page() -> None:
     assert "left        100 URLs\n" in "\n".join(
         line.rstrip() for line in _text(msgspec.structs.replace(SNAPSHOT, stored=0, unchanged=0, failed=0, gone=0)).split("\n")
@@ -91,7 +99,12 @@ def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
 @pytest.mark.parametrize(("width", "height"), [(110, 40), (60, 15), (60, 10), (40, 6), (200, 12)])
 @pytest.mark.parametrize("workers", [1, 64])
 def test_a_frame_fits_in_its_terminal(width: int, height: int, workers: int) -> None:
-    crowded = msgspec.structs.replace(SNAPSHOT, workers=SNAPSHOT.workers * workers, note="a plugin said: " + "x y " * 500)
+    crowded = msgspec.structs.replace(
+        SNAPSHOT,
+        workers=SNAPSHOT.workers * workers,
+        note="a plugin said: " + "x y " * 500,
+        in_the_end=SizeEstimate(1_234_567, 2_345_678, 3_456_789, None),
+    )
     lines = _text(crowded, width, height).splitlines()
     assert len(lines) < height
     assert max(map(cell_len, lines)) <= width

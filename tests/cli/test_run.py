@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
+import msgspec
 import pytest
 
 from parcahyd.cli import main
@@ -25,6 +26,7 @@ class FakeTopology:
         self.mistake = mistake
         self.asked: list[tuple[Configuration, tuple[str, ...], bool]] = []
         self.settings: tuple[str, ...] = ()
+        self.snapshot = SNAPSHOT
         self.as_configured = False
 
     def __call__(
@@ -44,7 +46,7 @@ class FakeTopology:
                 told(line)
         if self.mistake is not None:
             raise self.mistake
-        observer.progress(SNAPSHOT)
+        observer.progress(self.snapshot)
         observer.finished(SUMMARY)
         return self.code
 
@@ -102,6 +104,17 @@ def test_an_interval_of_nothing_tells_everything(topology: FakeTopology, capfdbi
     assert main(["run", SEED, "--interval", "0"]) == 0
     lines = [json.loads(line)["event"] for line in capfdbinary.readouterr().out.splitlines()]
     assert lines == ["progress", "summary"]
+
+
+def test_a_run_of_ten_seconds_says_how_far_the_crawl_has_come(
+    topology: FakeTopology, crawl: Crawl, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for seconds in (9.0, 10.0):
+        topology.snapshot = msgspec.structs.replace(SNAPSHOT, seconds=seconds)
+        assert main(crawl.arguments("run", "--interval", "0")) == 0
+    told = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    ends = [line["in_the_end"] for line in told if line["event"] == "progress"]
+    assert ends == [None, {"pages": 19, "least": 19, "likely": 19, "most": 19}]
 
 
 def test_quiet_says_nothing(topology: FakeTopology, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

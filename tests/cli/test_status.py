@@ -7,6 +7,7 @@ import pytest
 
 from parcahyd.cli import main
 from parcahyd.cli.status import freshness_lines, status_lines
+from parcahyd.core.progress import SizeEstimate
 from parcahyd.storage.reports.records import FreshnessReport, RunReport, SiteReport, SparedSite, StatusReport
 
 from .conftest import Crawl
@@ -58,6 +59,8 @@ def test_a_finished_crawl_for_programs(crawl: Crawl, capsys: pytest.CaptureFixtu
     assert report["documents"] == 18
     assert report["database"].startswith("sqlite:///")
     assert report["last_run"]["outcome"] == "done"
+    end = {"pages": 19, "least": 19, "likely": 19, "most": 19}
+    assert report["in_the_end"] == report["top_sites"][0]["in_the_end"] == end
 
 
 def test_freshness_is_told_when_asked_for(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +89,45 @@ def test_what_waits_and_who_is_spared() -> None:
     assert "waiting    3 due now, 4 later; next 2023-11-14 22:14:50Z (in 1 min 30 s)" in lines
     assert "revisit    next now (since 2023-11-14 22:13:15Z)" in lines
     assert lines[-1] == "spared     http://down.example until 2023-11-14 22:14:20Z (in 1 min): No connection."
+
+
+END = SizeEstimate(pages=500, least=900, likely=1240, most=2000)
+SITE = SiteReport(
+    site="http://a.example",
+    in_scope=True,
+    urls=700,
+    pages=500,
+    received=1,
+    requests=1,
+    visiting=True,
+    due_at=None,
+    in_the_end=END,
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (END, "about 1,240 (900 to 2,000) pages, 40% of them are stored"),
+        (msgspec.structs.replace(END, most=None), "about 1,240 (900 at least, no end in sight) pages, 40% of them are stored"),
+        (msgspec.structs.replace(END, likely=None, most=None), "900 at least, no end in sight"),
+        (None, "not known yet"),
+    ],
+)
+def test_how_far_the_crawl_has_come(end: SizeEstimate | None, words: str) -> None:
+    assert f"in the end {words}" in _lines(due_now=200, in_the_end=end)
+
+
+def test_of_a_crawl_in_which_nothing_waits_no_end_is_foretold() -> None:
+    assert not [line for line in _lines(in_the_end=END) if line.startswith("in the end")]
+
+
+def test_how_far_each_site_has_come() -> None:
+    done = msgspec.structs.replace(SITE, site="http://b.example", visiting=False, in_the_end=SizeEstimate(3, 3, 3, 3))
+    heading, first, second = _lines(top_sites=(SITE, done), sites_with_pages=2)[-3:]
+    assert heading.endswith("received  in the end")
+    assert first.endswith("1 B  1,240 (900 to 2,000)  being visited")
+    assert second.endswith("1 B  3")
 
 
 def test_sites_that_are_left_out_are_counted() -> None:

@@ -33,6 +33,10 @@ from tests.cluster.hub_desk import LEASE, HubDesk
 VIEWS = "SELECT viewname FROM pg_views WHERE schemaname = 'parcahyd_all'"
 NEWEST = "SELECT version FROM parcahyd_p0.schema_version"
 PAUSE = "INSERT INTO parcahyd_p{p}.pauses (subject, not_before, reason) VALUES ('host a.example', {at}, 'timeout')"
+URL_ROWS = """
+    INSERT INTO parcahyd_p{p}.urls (site_id, key, path, state, depth, hops, priority, first_seen, checked_at, document_id)
+    SELECT 1, number, '/' || number, {state}, 1, 0, 1, 0, {at}, {document} FROM generate_series({first}, {last}) number
+"""
 RUN_ROW = """
     INSERT INTO parcahyd_p{p}.runs (id, started_at, ended_at, settings, version, outcome, counts)
     VALUES ({id}, 5, 6, '{{}}', '{version}', 'done', {counts})
@@ -77,7 +81,7 @@ def test_partitions_of_an_older_version_are_migrated_together(desk: HubDesk) -> 
             "request_id",
         ):
             desk.change(f"ALTER TABLE {schema}.fetches DROP COLUMN {column}")
-        desk.change(f"ALTER TABLE {schema}.documents DROP COLUMN coding, DROP COLUMN coded_sha256")
+        desk.change(f"ALTER TABLE {schema}.documents DROP COLUMN coding, DROP COLUMN coded_sha256, DROP COLUMN topic")
         desk.change(f"ALTER TABLE {schema}.urls DROP COLUMN via_site, DROP COLUMN via_key")
         desk.change(f"UPDATE {schema}.schema_version SET version = 4")  # noqa: S608 (a name of ours)
     with pytest.raises(DatabaseUnusable, match="cluster migrate"):
@@ -129,6 +133,16 @@ def test_a_host_is_left_alone_as_long_as_any_partition_says(desk: HubDesk) -> No
     desk.change(PAUSE.format(p=1, at=70))
     with closing(Reports.open(desk.url)) as reports:
         assert [(spared.site, spared.until) for spared in reports.status(1.0).spared] == [("host a.example", 70.0)]
+
+
+def test_how_far_the_crawl_has_come_is_read_from_all_partitions(desk: HubDesk) -> None:
+    for p in (0, 1):
+        desk.change(URL_ROWS.format(p=p, first=1, last=60, state=1, at="number", document="number"))
+        desk.change(URL_ROWS.format(p=p, first=61, last=100, state=0, at="NULL", document="NULL"))
+    with closing(Reports.open(desk.url)) as reports:
+        end = reports.in_the_end()
+    assert end is not None
+    assert (end.pages, end.likely) == (120, 200), "no page brought anything lately"
 
 
 def test_the_last_run_is_that_of_the_cluster(desk: HubDesk) -> None:

@@ -51,7 +51,7 @@ def test_a_letter_holds_it_up(desk: HubDesk, run: int) -> None:
     "work",
     [
         "INSERT INTO parcahyd_hub.outbox (sender, partition, kind, routing, body) VALUES (0, 1, 'urls', 0, '')",
-        "INSERT INTO parcahyd_hub.homes (site, partition) VALUES ('a.example', NULL)",
+        "INSERT INTO parcahyd_hub.homes (site, partition, waits) VALUES ('a.example', 0, true)",
         "INSERT INTO parcahyd_hub.homes (site, partition, moving) VALUES ('a.example', 1, 0)",
         "INSERT INTO parcahyd_hub.routing VALUES (1, 'hash', '')",
     ],

@@ -74,7 +74,7 @@ def test_what_waits(desk: HubDesk) -> None:
     first, second = desk.take(0), desk.take(1)
     first.claims.claim([want("a.example")])
     second.claims.claim([want("a.example")])
-    desk.change("INSERT INTO parcahyd_hub.homes (site, partition) VALUES ('a.example', 1), ('b.example', NULL)")
+    desk.change("INSERT INTO parcahyd_hub.homes (site, partition, moving) VALUES ('a.example', 1, NULL), ('b.example', 1, 0)")
     letter = "partition, kind, routing, body) VALUES (1, 'urls', 0, '')"
     desk.change(f"INSERT INTO parcahyd_hub.mail ({letter}")
     desk.change(f"INSERT INTO parcahyd_hub.outbox ({letter.replace('partition', 'sender, partition').replace('(1', '(0, 1')}")

@@ -52,7 +52,7 @@ def test_a_host_that_waits_has_no_home(desk: HubDesk, reader: Reader) -> None:
         def home(self, seen: Seen) -> int | Undecided | None:  # noqa: ARG002 - the port's signature
             return None
 
-    desk.change("INSERT INTO parcahyd_hub.homes (site) VALUES ('a.example')")
+    desk.change("INSERT INTO parcahyd_hub.homes (site, partition, waits) VALUES ('a.example', 0, true)")
     home = read_home(reader, URL, Waits(WorkConf(), routing_of(reader)))
     assert (home.partition, home.is_on_record, home.node) == (None, False, None)
 

@@ -31,6 +31,7 @@ _SHORT, _LONG = 0.4, 1.6
 _PROXIES = frozenset({"with_proxies"})
 _LOST_COMMITS = 5
 _HOUR = 3600.0
+_LEARNING = 900.0
 
 _HELD = "SELECT id FROM parcahyd_hub.partitions WHERE node = %s AND id >= 0"
 _CLAIMING = "^UPDATE"
@@ -77,6 +78,48 @@ def _kill(role: Role) -> Callable[[Lab], None]:
         lab.nodes[0].one_of(role).kill()
 
     return strike
+
+
+# --- what moves --------------------------------------------------------------------------------------------------------
+
+
+_PLACED = "INSERT INTO parcahyd_hub.moves SELECT host, {0}, {1}, 'a test' FROM parcahyd_p{0}.sites ON CONFLICT DO NOTHING"
+
+
+def _move_sites(lab: Lab) -> None:
+    """Every host that was found is to live in the next partition, as `cluster place` says of one."""
+    count = lab.plan.partitions
+    for number in range(count):
+        lab.hub.execute(_PLACED.format(number, (number + 1) % count))
+
+
+def _move_and_kill(lab: Lab) -> None:
+    _move_sites(lab)
+    _kill_machine(lab)
+
+
+def _divide_anew(strategy: str) -> Callable[[Lab], None]:
+    def strike(lab: Lab) -> None:
+        lab.until(lab.plan.pages // 2, _LEARNING)  # Before much is known, a plan leaves everything where it is.
+        (lab.folder / "plan.log").write_text(lab.cluster("partition", strategy).text)
+
+    return strike
+
+
+def _drain_and_rejoin(lab: Lab) -> None:
+    """The node gives back what it has, is switched off and taken off the list, and comes again."""
+    node = lab.nodes[0]
+    lab.cluster("drain", node.name)
+    assert wait_until(lambda: not lab.hub.rows(_HELD, node.name), TEST_TIMEOUT), lab.said()
+    node.kill()
+    lab.cluster("leave", node.name)
+    time.sleep(lab.plan.lease / 2)
+    node.start()
+
+
+def _divide_and_kill(lab: Lab) -> None:
+    _divide_anew("superpage")(lab)
+    _kill_machine(lab)
 
 
 # --- what stands still -------------------------------------------------------------------------------------------------
@@ -225,6 +268,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault("worker killed", _kill("worker")),
     Fault("writer killed", _kill("writer")),
     Fault("agent killed", _kill("agent")),
+    Fault("machine drained, leaves and joins", _drain_and_rejoin),
+    Fault("all sites move", _move_sites),
+    Fault("all sites move, machine killed", _move_and_kill),
+    Fault("divided anew by superpages", _divide_anew("superpage")),
+    Fault("divided anew by superpages, machine killed", _divide_and_kill),
+    Fault("divided anew by size", _divide_anew("dynamic_size")),
     Fault("machine stands still, within the lease", _stop_machine(_SHORT)),
     Fault("machine stands still, beyond the lease", _stop_machine(_LONG)),
     Fault("tree stands still", _stop_tree),

@@ -47,6 +47,8 @@ class Plan(msgspec.Struct, frozen=True):
     pages: int = 1600
     hosts: int = 16
     addresses: int = 16
+    exponent: float = 0.0
+    """Of the sizes of the hosts; 0: all have the same."""
     latency: float = 0.02
     """Seconds that each answer of the web waits."""
     slower: float = 0.005
@@ -63,7 +65,7 @@ class Plan(msgspec.Struct, frozen=True):
     @property
     def shape(self) -> Shape:
         network = WEB_NETWORK.rpartition(".0.0")[0] if self.place == "namespaces" else Shape.network
-        return Shape(self.pages, self.hosts, self.addresses, exponent=0.0, network=network)
+        return Shape(self.pages, self.hosts, self.addresses, exponent=self.exponent, network=network)
 
 
 class Lab:

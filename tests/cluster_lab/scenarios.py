@@ -27,6 +27,7 @@ from tests.cluster_lab.lab import Lab, Place, Plan, open_lab
 from tests.cluster_lab.namespaces import why_unavailable
 from tests.cluster_lab.request_log import LogFindings, judge_log
 from tests.cluster_lab.stored_pages import StoreFindings, judge_stores
+from tests.support.crawl import Setting
 from tests.support.processes import wait_until
 
 __all__ = ["HEADING", "Outcome", "pages_with_document", "play", "why_not"]
@@ -154,6 +155,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--partitions", type=int, default=Plan().partitions)
     parser.add_argument("--lease", type=float, default=Plan().lease)
     parser.add_argument("--pages", type=int, default=Plan().pages)
+    parser.add_argument("--strategy", default="hash", help="how the crawl is divided at first")
     parser.add_argument("--max-pages", type=int, default=0, help="stop when so many are stored; 0: crawl all")
     parser.add_argument("--limit", type=float, default=_LIMIT, help="seconds after which a crawl counts as stuck")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep what each crawl wrote, in folders here")
@@ -163,7 +165,9 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     given = _arguments(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # Processes and namespaces are removed on the way out.
-    settings = {"Work.MaxPages": given.max_pages} if given.max_pages else {}
+    settings: dict[str, Setting] = {"Work.Partition": given.strategy}
+    if given.max_pages:
+        settings["Work.MaxPages"] = given.max_pages
     outcomes = []
     for number, (fault, place) in enumerate(_tried(given), 1):
         plan = Plan(place, given.nodes, given.partitions, given.lease, given.pages, settings=dict(settings))

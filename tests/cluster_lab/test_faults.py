@@ -1,4 +1,4 @@
-"""Three faults on a small cluster, as continuous integration tries them; `make cluster-test` tries all, on a larger web.
+"""Four faults on a small cluster, as continuous integration tries them; `make cluster-test` tries all, on a larger web.
 
 Nothing is said about how long anything takes, and a lease may be lost on a slow machine. What logs and stores show must hold.
 """
@@ -18,7 +18,9 @@ _SMALL = Plan(nodes=3, partitions=3, pages=240, hosts=12, addresses=6)
 _STRIKE_AT = 80
 
 
-@pytest.mark.parametrize("name", ["machine killed", "writer killed", "answers to COMMIT lost"])
+@pytest.mark.parametrize(
+    "name", ["machine killed", "writer killed", "answers to COMMIT lost", "all sites move, machine killed"]
+)
 def test_nothing_is_lost_and_every_delay_is_kept(name: str, tmp_path: Path) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     outcome = play(_SMALL, fault, tmp_path, _STRIKE_AT)

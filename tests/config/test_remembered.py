@@ -23,7 +23,8 @@ OWNERS = {"crawl", "user", "run", "apart"}
 NEVER_TAKEN = {
     *("Map.DnsResolverClass", "Map.PluginDir", "Map.HostsFile", "Map.AllowAddresses", "Map.Nameservers", "Map.ListIP"),
     *("Map.LocalInstance", "Work.DownloaderClass", "Work.Proxy", "Work.Cookies", "Work.UserAgent", "Work.Directives"),
-    *("Work.LocalInstance", "Work.ListIP", "Work.CaFile", "Work.RobotsTtl", "Work.RobotsPatience", "Work.Host"),
+    *("Work.LocalInstance", "Work.ListIP", "Work.CaFile", "Work.Registries", "Work.Topics", "Work.RobotsTtl"),
+    *("Work.RobotsPatience", "Work.Host"),
 }
 
 

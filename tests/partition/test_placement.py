@@ -67,6 +67,19 @@ def test_a_node_that_joins_is_not_left_idle() -> None:
     assert Counter(after)["c"] == 1
 
 
+def test_a_machine_whose_partitions_are_idle_gets_some_of_those_that_work() -> None:
+    nodes = _nodes(a=4, b=4)
+    placed = ("a", "a", "a", "a", "b", "b", "b", "b")
+    view = ClusterView(Routing(8), nodes, placed, idle=frozenset({4, 5, 6, 7}))
+    after = placement(view)
+    assert Counter(after[:4]) == {"a": 2, "b": 2}
+    assert after[4:] == placed[4:], "the idle ones stay"
+    again = ClusterView(Routing(8), nodes, after, idle=view.idle)
+    assert placement(again) == after
+    assert _moved(after, placement(ClusterView(Routing(8), nodes, after, idle=frozenset(range(8))))) == []
+    assert None not in placement(ClusterView(Routing(8), nodes, (None,) * 8, idle=frozenset(range(8))))
+
+
 def test_a_load_that_goes_up_and_down_moves_a_partition_once() -> None:
     placed = _place((ClusterNode("a", 4), ClusterNode("b", 4)), 9)
     history = []

@@ -18,6 +18,7 @@ A = "http://a.example"
 CHANGES: dict[Reason, dict[str, Any]] = {
     Reason.ROBOTS: {"UserAgent": "another/1"},
     Reason.NOFOLLOW: {"Directives": ("noindex",)},
+    Reason.TOPIC: {"OtherTopics": "never"},
     Reason.DEPTH: {"MaxDepth": 100},
     Reason.ADDRESS: {"allow_addresses": ("127.0.0.0/8",)},
     Reason.SCHEME: {"DownloaderClass": "another"},

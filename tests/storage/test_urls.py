@@ -10,7 +10,7 @@ import pytest
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.records import ExternRecord
 from parcahyd.core.states import Reason, State
-from parcahyd.rules.urls.orders import ByInLinks
+from parcahyd.rules.urls.orders import ByInLinks, ByPageRank
 from parcahyd.storage.schema import sites, urls
 from tests.storage.desk import REVISIT, Desk
 
@@ -158,6 +158,56 @@ def test_options_of_the_canonical_form_hold_for_seeds_and_redirects(desk: Desk) 
     assert [due.path for due in pair.urls] == ["/?a=2&b=1"]
     desk.write(desk.redirect(pair, "/?a=2&b=1", f"{A}/next?utm_medium=y"))
     assert set(desk.states()) == {f"{A}/?a=2&b=1", f"{A}/next"}
+
+
+def test_what_links_from_important_pages_lead_to_comes_first(desk: Desk) -> None:
+    desk.begin()
+    order = ByPageRank()
+    desk.store.set_order(order)
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(
+        desk.page(pair, "/", internal=("/a", "/b", "/c"), links_found=3),
+        desk.page(pair, "/x", b"x", internal=("/d",), linked=("/c", "/never-stored"), links_found=3),
+    )
+    desk.over(pair)
+    part = order.part(0, 3)
+    assert {path: desk.row(path)["priority"] for path in ("/a", "/c", "/d")} == {"/a": part, "/c": 2 * part, "/d": part}
+    assert f"{A}/never-stored" not in desk.states(), "what was only seen before is not known by that"
+    pair = desk.visit()
+    assert pair.urls[0].path == "/c"
+    desk.write(desk.page(pair, "/c", b"c", internal=("/e",), linked=("/b",), links_found=2))
+    assert desk.row("/e")["priority"] == order.part(2 * part, 2), "it gives what it had collected"
+    assert desk.row("/b")["priority"] == part + order.part(2 * part, 2)
+
+
+def test_links_of_other_topics_come_last_until_a_page_of_a_chosen_topic_has_them(desk: Desk) -> None:
+    desk.begin(Topics="model", FollowTopics=("trains",))
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(
+        desk.page(pair, "/", b"<p>bow", internal=("/late", "/both"), topic="violins", is_later=True),
+        desk.page(pair, "/t", internal=("/soon",), topic="trains"),
+    )
+    desk.over(pair)
+    pair = desk.visit()
+    assert [(url.path, url.is_later) for url in pair.urls] == [("/soon", False), ("/both", True), ("/late", True)]
+    assert len(pair.known) == 8 * 3, "what waits does not count as known to the visit"
+    desk.write(desk.page(pair, "/soon", internal=("/both",), topic="trains"))
+    desk.over(pair)
+    assert [(url.path, url.is_later) for url in desk.visit().urls] == [("/both", False), ("/late", True)]
+    assert desk.reports.status(desk.now).topics == {"trains": 1, "violins": 1}
+    assert {url.url for url in desk.reports.urls(topic="trains")} == {f"{A}/t", f"{A}/soon"}
+
+
+def test_a_link_that_was_refused_for_its_topic_is_followed_from_another_page(desk: Desk) -> None:
+    desk.begin(Topics="model", FollowTopics=("trains",), OtherTopics="never")
+    desk.seed(f"{A}/")
+    pair = desk.visit()
+    desk.write(desk.page(pair, "/", topic="violins", refused=(("topic", "/a"), ("topic", "/b"))))
+    assert desk.states()[f"{A}/a"] == "refused topic"
+    desk.write(desk.page(pair, "/t", internal=("/a",), topic="trains"))
+    assert {desk.states()[f"{A}/{name}"] for name in "ab"} == {"known", "refused topic"}
 
 
 def test_an_order_of_ones_own_decides_which_urls_come_first(desk: Desk) -> None:

@@ -69,6 +69,7 @@ class Finder(ByHash):
     """One in which the finder keeps a host, and that probes mapped hosts."""
 
     one_home = False
+    home_may_change = False
 
     def home(self, seen: Seen) -> Home:
         return Undecided((0,)) if seen.address else seen.finder
@@ -248,7 +249,7 @@ def test_a_strategy_that_goes_by_something_else_need_not_spread_names() -> None:
 
 
 def test_something_that_is_no_strategy_is_found_out() -> None:
-    with pytest.raises(AssertionError, match="has one_home, observes, home"):
+    with pytest.raises(AssertionError, match="has one_home, home_may_change, observes, home"):
         check_partitioner(lambda conf, routing: object())  # type: ignore[arg-type,return-value]  # the flaw under test
 
 

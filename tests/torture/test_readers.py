@@ -15,6 +15,7 @@ import zipfile
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,10 @@ from parcahyd.importing.http_answers import UnusableAnswer, answer_of
 from parcahyd.importing.records import Limits
 from parcahyd.net.cookie_jar import read_set_cookie
 from parcahyd.net.http_heads import headers_of
+from parcahyd.partition.locations.delegated import read_delegations
+from parcahyd.partition.locations.hierarchy import build_hierarchy
+from parcahyd.partition.locations.hierarchy_file import decode_hierarchy, encode_hierarchy
+from parcahyd.partition.locations.knowledge import Knowledge
 from parcahyd.rules.html.link_header import read_link_headers
 from parcahyd.rules.html.links import read_links, read_tree
 from parcahyd.rules.html.xml_links import read_xml_links
@@ -62,8 +67,12 @@ from parcahyd.rules.robots.robots_file import Robots
 from parcahyd.rules.sitemaps.reader import read_sitemap
 from parcahyd.rules.urls.canonical_url import canonical
 from parcahyd.runtime.channel import Channel, socket_pair
+from parcahyd.topics.linear import train_linear
+from parcahyd.topics.model import read_model
+from parcahyd.topics.words import html_words
 from tests.export.samples import exchange
 from tests.importing.archives import answer, response
+from tests.topics.small_corpus import corpus
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SITE = _ROOT / "parcahyd" / "sample" / "site"
@@ -216,9 +225,54 @@ def _answer_in_archive(body: bytes) -> Any:
     return result.status, result.headers, result.body
 
 
+def _topic(body: bytes) -> Any:
+    try:
+        return read_model(body, "m").head
+    except UserError as error:
+        return str(error)
+
+
 _HTML = _files(*sorted(_SITE.rglob("*.html")))
 _XML = _files(*sorted(_SITEMAPS.rglob("*.xml")), _SITE / "img" / "plan.svg")
 _OFFICE = ["word/document.xml", "docProps/core.xml", "word/_rels/document.xml.rels", "[Content_Types].xml"]
+
+_LOCATIONS = _ROOT / "tests" / "partition" / "locations"
+_RANGES = (_LOCATIONS / "ipv4-2018.tsv", _LOCATIONS / "delegated-made-extended-latest")
+
+
+def _ranges(body: bytes) -> Any:
+    try:
+        return build_hierarchy(read_delegations(io.BytesIO(body), "file"))
+    except UserError as refusal:
+        return str(refusal)
+
+
+def _hierarchy(body: bytes) -> Any:
+    """As if whoever damaged the file had made its checksum anew."""
+    try:
+        return decode_hierarchy(body[:-32] + sha256(body[:-32]).digest(), "file")
+    except UserError as refusal:
+        return str(refusal)
+
+
+def _hierarchies() -> list[bytes]:
+    return [encode_hierarchy(_ranges(sample)) for sample in _files(*_RANGES)()]
+
+
+def _measurements(body: bytes) -> Any:
+    try:
+        return Knowledge.decode(body, b"").encode()
+    except ValueError as refusal:
+        return str(refusal)
+
+
+def _knowledge() -> list[bytes]:
+    found = Knowledge(b"")
+    for number in range(20):
+        found.landmarks.note(number * 1000, number % 3, 0.01 * number)
+        found.others.note(number * 1001, number % 5, 0.02 * number)
+    return [found.encode()]
+
 
 # By name: the reader, and its samples.
 _CHANGED = b"<!doctype html>\n<title>Kettles</title>\n" + b"<p>warm</p>" * 100
@@ -228,6 +282,8 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
     "links of html": (lambda body: read_links(body, "").lines, _HTML),
     "links of a tree": (lambda body: read_tree(body, "").lines, _HTML),
     "page to browse offline": (lambda body: offline_page(body, "", _URL, "site.example/a/b.html", lambda _: "x/y.html"), _HTML),
+    "words of html": (html_words, _HTML),
+    "model of topics": (_topic, lambda: [train_linear(corpus(2), language).encode() for language in ("en", "de")]),
     "changed lines": (lambda body: compare_lines(_CHANGED, body, is_markup=True), _HTML),
     "page to search": (lambda body: page_line(exchange(_URL, body), ""), _HTML),
     "head to export": (
@@ -287,6 +343,9 @@ _READERS: dict[str, tuple[Callable[[bytes], Any], Callable[[], list[bytes]]]] = 
         ),
         lambda: [_zip(_OFFICE)],
     ),
+    "ranges of addresses": (_ranges, _files(*_RANGES)),
+    "file of the registries": (_hierarchy, _hierarchies),
+    "measurements of a pipeline": (_measurements, _knowledge),
     "settings of a run": (_settings_of_a_run, _runs),
     "settings": (_settings_files, _files(_ROOT / "conf" / "WorkConf.toml", _ROOT / "conf" / "MapConf.toml")),
 }

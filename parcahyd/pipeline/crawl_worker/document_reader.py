@@ -27,6 +27,9 @@ from parcahyd.rules.robots.directives import NO_DIRECTIVES, Directive, header_di
 from parcahyd.rules.robots.robots_file import product_token
 from parcahyd.rules.sitemaps.reader import Kind, Sitemap, read_sitemap
 from parcahyd.rules.urls.parameters import Canon, joining
+from parcahyd.topics.focus import Focus
+from parcahyd.topics.model import TopicModel
+from parcahyd.topics.words import html_words
 
 __all__ = [
     "NO_PARTS",
@@ -76,6 +79,11 @@ class DocumentTools(Protocol):
     @property
     def expanders(self) -> _Expanders: ...
 
+    @property
+    def topics(self) -> TopicModel | None:
+        """What labels documents; None: nothing does."""
+        ...
+
 
 class Parts(msgspec.Struct, frozen=True):
     """What a table of variable information says about a document; all empty where there is no table."""
@@ -110,6 +118,7 @@ class ReadDocument(msgspec.Struct):
     """References to the sitemaps that an index names."""
     lastmods: tuple[tuple[str, float], ...] = ()
     """The dates in a sitemap: paths of its own site, and when each changed."""
+    topic: str = ""
     directives: Directive = NO_DIRECTIVES
     """The robots directives of the page that the settings obey."""
     parts: Parts = NO_PARTS
@@ -118,7 +127,7 @@ class ReadDocument(msgspec.Struct):
 class DocumentReader:
     """Reads the documents of one worker."""
 
-    __slots__ = ("_is_full", "_obeyed", "_tools", "_work", "obeys_nofollow", "recognise")
+    __slots__ = ("_is_full", "_obeyed", "_tools", "_topics", "_work", "focus", "obeys_nofollow", "recognise")
 
     def __init__(self, work: WorkConf, tools: DocumentTools) -> None:
         self._work = work
@@ -128,6 +137,9 @@ class DocumentReader:
         self.obeys_nofollow = bool(self._obeyed & Directive.NOFOLLOW)
         """Of pages and of single links."""
         self.recognise = tools.recognise
+        self._topics = tools.topics
+        self.focus = Focus(work.FollowTopics, work.OtherTopics)
+        """Says which links are followed first."""
 
     def is_quick(self, media_type: str) -> bool:
         """Whether documents of this type are read by `read_html`, on the event loop."""
@@ -179,6 +191,12 @@ class DocumentReader:
         if is_xml(media_type):
             document.links = links = read_xml_links(body, charset)
             document.charset = links.charset
+
+    def label(self, document: ReadDocument) -> None:
+        """Note what an HTML document is about. Its first words are taken from its bytes, without a tree."""
+        if self._topics is not None and is_html(document.media_type):
+            words = html_words(document.result.body, document.charset)
+            document.topic = self._topics.topic_of(words, document.item.path)
 
     def newer_links(self, document: ReadDocument, links: PageLinks, before: bytes) -> PageLinks:
         """The `links` of a document without those of its version before, of which only regions have changed."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from parcahyd.rules.traps.budgets import MemoryBudget
 
-__all__ = ["SITEMAP_LEVELS", "KnownUrls", "Room", "SitemapPaths"]
+__all__ = ["SITEMAP_LEVELS", "KnownUrls", "LaterUrls", "Room", "SitemapPaths"]
 
 SITEMAP_LEVELS = 3
 """Levels of sitemaps that are followed: an index of indexes of sitemaps. The protocol has two."""
@@ -81,6 +81,22 @@ class KnownUrls:
         self._room.keys += len(self._fresh)
         self._fresh = set()
         self._sent = array("q")
+
+
+class LaterUrls(KnownUrls):
+    """The URLs that only pages lead to whose links are followed later. They do not count as known to other pages."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, known: KnownUrls, room: Room) -> None:
+        super().__init__(b"", True, room)
+        self._known = known
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._known or super().__contains__(key)
+
+    def add(self, key: int) -> bool:
+        return key not in self._known and super().add(key)
 
 
 class SitemapPaths:

@@ -24,7 +24,7 @@ from parcahyd.rules.traps.site_room import NO_LIMIT
 from parcahyd.rules.urls.canonical_url import Joiner, Prefixes, key_of, shortened
 from parcahyd.rules.urls.parameters import Canon, joining
 
-__all__ = ["NewLinkFinder", "NewLinks"]
+__all__ = ["NOT_TOLD", "Linked", "NewLinkFinder", "NewLinks", "linked"]
 
 _REMEMBERED = 50_000
 """Tags and targets that one visit remembers; older ones hardly occur again."""
@@ -50,6 +50,31 @@ class NewLinks(NamedTuple):
     """How many paths of this site there was no room for."""
     left_out_external: int = 0
     """How many URLs of other sites."""
+
+
+class Linked(NamedTuple):
+    """What a document links to, new or not."""
+
+    paths: tuple[str, ...] = ()
+    """Paths of this site that were seen before."""
+    found: int = 0
+    """How many documents there are, new ones included."""
+
+
+NOT_TOLD = Linked()
+_LINKED = 1000
+"""Links of a page that an order is told of."""
+
+
+def linked(origin: str, url: str, links: PageLinks, new: NewLinks, max_url_length: int, canon: Canon | None) -> Linked:
+    """All links of a document, without what earlier documents have shown: each is resolved anew, a microsecond or two."""
+    room = Room(0, _LINKED, _LINKED)
+    found = NewLinkFinder(origin, KnownUrls(b"", True, room), room, max_url_length, canon=canon).find(
+        url, links, embedded=False
+    )
+    fresh = {key for key, _ in new.internal}
+    paths = tuple([path for key, path in found.internal if key not in fresh][:_LINKED])
+    return Linked(paths, len(found.internal) + len(found.external))
 
 
 def _refuse_none(_path: str) -> None:
@@ -151,9 +176,21 @@ class NewLinkFinder:
                 self._room.links -= 1
                 self._classify(target, new)
             elif refused < _REFUSED_OF_A_PAGE and len(target) <= self._max_length:
-                refused += self._refuse_nofollow(target, new)
+                refused += self._refuse(target, Reason.NOFOLLOW, new)
 
-    def _refuse_nofollow(self, target: str, new: NewLinks) -> bool:
+    def refuse_all(self, url: str, links: PageLinks, reason: Reason) -> NewLinks:
+        """The links of a page that are new, refused for a reason of the page. They stay new: another page may lead there."""
+        new = NewLinks([], [], [])
+        join = joining(Joiner(url).join(links.base) or url if links.base else url, self._canon)
+        for href in links.follow:
+            target = join(href)
+            if target is not None and target not in self._targets and len(target) <= self._max_length:
+                self._refuse(target, reason, new)
+                if len(new.refused) >= _REFUSED_OF_A_PAGE:
+                    break
+        return new
+
+    def _refuse(self, target: str, reason: Reason, new: NewLinks) -> bool:
         if target.startswith(self._prefix):
             path = target[self._origin :]
             key = key_of(path)
@@ -161,7 +198,7 @@ class NewLinkFinder:
                 return False
             self._known.take_back(key)
             target = path
-        new.refused.append((Reason.NOFOLLOW.word, target))
+        new.refused.append((reason.word, target))
         return True
 
     def is_new_path(self, path: str) -> int | None:

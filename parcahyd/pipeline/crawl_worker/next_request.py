@@ -46,9 +46,11 @@ class NextRequest:
         schedule: Schedule,
         *,
         in_order: bool,
+        by_rank: bool = False,
         now: float,
     ) -> None:
-        """At most `pages` pages are requested; `in_order`: none before all pages of less depth were answered."""
+        """At most `pages` pages are requested; `in_order`: none before all pages of less depth were answered; `by_rank`: those
+        of the lease in its order, whatever their depth."""
         self.augmented = augmented
         self._origin = lease.origin
         self._url_filter = url_filter
@@ -67,7 +69,7 @@ class NextRequest:
         self.on_the_wire = 0
         self.requests = 0
         self.pages_left = pages
-        self.local_q = LocalQ(self._admitted(lease.urls, now), room)
+        self.local_q = LocalQ(self._admitted(lease.urls, now), room, by_depth=not by_rank)
 
     def _admitted(self, urls: tuple[DueUrl, ...], now: float) -> list[DueUrl]:
         """The URLs of the lease without those that the settings refuse now; refusals are recorded."""

@@ -28,7 +28,7 @@ from parcahyd.core.states import Event, Reason
 from parcahyd.pipeline.crawl_worker.document_reader import ReadDocument, reason_not_to_keep
 from parcahyd.pipeline.crawl_worker.exchange_facts import exchange_of, exchange_of_file, head_and_marks, kept_body
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
-from parcahyd.pipeline.crawl_worker.new_links import NewLinks
+from parcahyd.pipeline.crawl_worker.new_links import NOT_TOLD, Linked, NewLinks
 from parcahyd.refresh.schedule import NEVER, Schedule
 from parcahyd.rules.media_types.content_codings import coding_to_keep
 from parcahyd.rules.politeness.backoff import Failure
@@ -79,12 +79,15 @@ class RecordWriter:
         self._received = self._saved = 0
         return counts
 
-    def page(self, document: ReadDocument, new: NewLinks, links: bytes) -> None:
+    def page(
+        self, document: ReadDocument, new: NewLinks, links: bytes, is_later: bool = False, linked: Linked = NOT_TOLD
+    ) -> None:
         """A document with the links first seen in it; `links` are all links of the document, where they are kept.
 
         Of a page whose directives forbid to store it, only the links are recorded. A document that was made of its table keeps
         the headers of the stored version. A page with links that were left out has no validators and no table: the whole page
-        is needed when it is read again.
+        is needed when it is read again. `is_later`: its links are followed after those of other pages. `linked`:
+        what it links to besides, where the order wants to know.
         """
         item, result, parts = document.item, document.result, document.parts
         reason = reason_not_to_keep(document.directives) if document.directives else None
@@ -100,10 +103,12 @@ class RecordWriter:
             ahead = (most - 1) // _LINKS_OF_A_RECORD * _LINKS_OF_A_RECORD
             for start in range(0, ahead, _LINKS_OF_A_RECORD):
                 part = slice(start, start + _LINKS_OF_A_RECORD)
-                self._links_ahead(item.key, item.depth + 1, document.at, internal[part], external[part], lastmods[part])
+                self._links_ahead(
+                    item.key, item.depth + 1, document.at, internal[part], external[part], lastmods[part], is_later
+                )
             internal, external, lastmods = internal[ahead:], external[ahead:], lastmods[ahead:]
         if external and self._finds_sites:
-            self._emit(ExternRecord(self._visit, item.depth + 1, external, item.key))
+            self._emit(ExternRecord(self._visit, item.depth + 1, external, item.key, is_later))
         self._emit(
             PageRecord(
                 visit=self._visit,
@@ -144,6 +149,10 @@ class RecordWriter:
                 request=self._request,
                 received=received,
                 saved=saved,
+                topic=document.topic,
+                is_later=is_later,
+                linked=linked.paths,
+                links_found=linked.found,
             )
         )
 
@@ -155,11 +164,12 @@ class RecordWriter:
         internal: tuple[str, ...],
         external: tuple[str, ...],
         lastmods: tuple[tuple[str, float], ...],
+        is_later: bool,
     ) -> None:
         """A part of the links of a page, before the page: one whose page is never recorded is found again with it."""
         if external and self._finds_sites:
-            self._emit(ExternRecord(self._visit, depth, external, via))
-        self._emit(LinksRecord(self._visit, self._site, depth, at, internal, external, lastmods, via))
+            self._emit(ExternRecord(self._visit, depth, external, via, is_later))
+        self._emit(LinksRecord(self._visit, self._site, depth, at, internal, external, lastmods, via, is_later))
 
     def redirect(
         self, item: DueUrl, result: DownloadResult, target: str, refused: tuple[tuple[str, str], ...], now: float

@@ -19,9 +19,9 @@ from parcahyd.pipeline.crawl_worker.augmented.site import AugmentedSite, PlainSi
 from parcahyd.pipeline.crawl_worker.backoff import SiteBackoff
 from parcahyd.pipeline.crawl_worker.document_reader import DocumentReader, ReadDocument, is_sitemap
 from parcahyd.pipeline.crawl_worker.exchange_facts import request_lines
-from parcahyd.pipeline.crawl_worker.known_urls import SITEMAP_LEVELS, KnownUrls, Room, SitemapPaths
+from parcahyd.pipeline.crawl_worker.known_urls import SITEMAP_LEVELS, KnownUrls, LaterUrls, Room, SitemapPaths
 from parcahyd.pipeline.crawl_worker.link_budget import LinkBudget
-from parcahyd.pipeline.crawl_worker.new_links import NewLinkFinder, NewLinks
+from parcahyd.pipeline.crawl_worker.new_links import NOT_TOLD, NewLinkFinder, NewLinks, linked
 from parcahyd.pipeline.crawl_worker.next_request import NextRequest
 from parcahyd.pipeline.crawl_worker.planned_request import PlannedRequest, RequestKind, redirect_target
 from parcahyd.pipeline.crawl_worker.record_writer import RecordWriter
@@ -38,8 +38,9 @@ from parcahyd.rules.robots.directives import Directive
 from parcahyd.rules.robots.robots_file import Robots
 from parcahyd.rules.urls.canonical_url import Joiner
 from parcahyd.rules.urls.host_rules import HostSettings, without_secrets
-from parcahyd.rules.urls.orders import BREADTH_FIRST
+from parcahyd.rules.urls.orders import BREADTH_FIRST, PAGE_RANK
 from parcahyd.rules.urls.parameters import Canon
+from parcahyd.topics.focus import Turn
 
 __all__ = ["ThreadCallback", "Visit"]
 
@@ -97,13 +98,15 @@ class Visit:
         self._writer = RecordWriter(assignment, work, emit, budget, request_lines(without_secrets(settings).headers))
         self._known = KnownUrls(lease.known, lease.has_all_keys, room)
         for url in lease.urls:
-            self._known.add(url.key)
+            if not (url.is_later and work.FollowTopics):
+                self._known.add(url.key)
         self._url_filter = UrlFilter(lease, work, room.facts, now)
         self._canon = Canon.of(work)
         self._accepted = AcceptedTypes(work.MediaTypes)
         self._new_links = NewLinkFinder(
             self.origin, self._known, room, work.MaxUrlLength, self._url_filter.judge, self._canon, budget
         )
+        self._later_links = self._new_links
         self._is_stopped = False
         self._robots = SiteRobots(lease, work, settings, self.pace, self._writer)
         self._augmented: Site = PlainSite(lease.scheme, self._augment)
@@ -117,9 +120,15 @@ class Visit:
             self._writer,
             Schedule(work),
             in_order=work.MaxDepth is not None,
+            by_rank=work.Order == PAGE_RANK,
             now=now,
         )
         self._local_q = self.next_request.local_q
+        self._local_q.later_taken = self._known.add
+        if work.FollowTopics:
+            later = LaterUrls(self._known, room)
+            judge = self._url_filter.judge
+            self._later_links = NewLinkFinder(self.origin, later, room, work.MaxUrlLength, judge, self._canon, budget)
         if self._robots.use_stored(now):
             self._begin(now)
 
@@ -171,6 +180,7 @@ class Visit:
         self.stop()
         self._known.forget()
         self._new_links.forget()
+        self._later_links.forget()
         self._url_filter.forget()
         self._augmented.close()
 
@@ -364,26 +374,35 @@ class Visit:
         """Queue the new links of a document, and record the document."""
         item, links = document.item, document.links
         url, new = self.origin + item.path, _NO_LINKS
+        self._documents.label(document)
+        turn = self._documents.focus.turn_of(document.topic, item.seed)
         # Indexes may name indexes without end: at this depth their links are not followed.
         is_followed = not document.sitemaps or item.depth + 1 < SITEMAP_LEVELS
         if links is not None and is_followed:
             asks_nofollow = bool(document.directives and document.directives & Directive.NOFOLLOW)
-            new = NewLinks([], [], []) if asks_nofollow else self._links_to_follow(url, document, links)
+            new = NewLinks([], [], []) if asks_nofollow else self._links_to_follow(url, document, links, turn)
             self._new_links.add_nofollow(url, links, new, asks_nofollow, self._documents.obeys_nofollow)
-            self._enqueue(new.internal, item.depth + 1)
+            self._enqueue(new.internal, item.depth + 1, turn is Turn.LATER)
         if document.sitemaps and is_followed:
             self._sitemaps.note(Joiner(url).join(location) for location in document.sitemaps)
-        self._writer.page(document, new, links.table if links is not None and self._work.KeepLinks else b"")
+        table = links.table if links is not None and self._work.KeepLinks else b""
+        others = NOT_TOLD
+        if self._work.Order == PAGE_RANK and links is not None:
+            others = linked(self.origin, url, links, new, self._work.MaxUrlLength, self._canon)
+        self._writer.page(document, new, table, turn is Turn.LATER, others)
         for member in document.members:
             if not member.skipped:
                 self._writer.member(item, member, *self._documents.recognise("", member.body), document.at)
 
-    def _links_to_follow(self, url: str, document: ReadDocument, links: PageLinks) -> NewLinks:
+    def _links_to_follow(self, url: str, document: ReadDocument, links: PageLinks, turn: Turn) -> NewLinks:
+        if turn is Turn.NEVER:
+            return self._new_links.refuse_all(url, links, Reason.TOPIC)
         before = document.parts.before
         found = links if before is None else self._documents.newer_links(document, links, before)
-        return self._new_links.find(url, found, self._work.Embedded, not document.item.has_page)
+        finder = self._later_links if turn is Turn.LATER else self._new_links
+        return finder.find(url, found, self._work.Embedded, not document.item.has_page)
 
-    def _enqueue(self, found: list[tuple[int, str]], depth: int) -> None:
+    def _enqueue(self, found: list[tuple[int, str]], depth: int, is_later: bool) -> None:
         """Put internal links into LocalQ as far as there is room; a later visit gets the others."""
         limit = self._work.MaxDepth
         if not self._known.is_complete or self._work.Order != BREADTH_FIRST or (limit is not None and depth > limit):
@@ -391,7 +410,8 @@ class Visit:
         early = self._augmented.early_keys
         if early:
             found = [link for link in found if link[0] not in early]  # They are or were in LocalQ.
-        self._local_q.extend(found, depth, self.next_request.pages_left - len(self._local_q))
+        waiting = len(self._local_q) if is_later else self._local_q.in_order
+        self._local_q.extend(found, depth, self.next_request.pages_left - waiting, is_later)
 
     # --- tables --------------------------------------------------------------------------------------------------------
 
@@ -417,7 +437,7 @@ class Visit:
         if self._is_stopped:
             site.stop(())
         self._augmented = self.next_request.augmented = site
-        self._new_links.early_keys = site.early_keys
+        self._new_links.early_keys = self._later_links.early_keys = site.early_keys
         return site
 
     def _table_answer(self, request: PlannedRequest, result: DownloadResult, failed: Failure | None, now: float) -> None:

@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, literal_column, select
 
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserError
+from parcahyd.core.progress import SizeEstimate
 from parcahyd.core.records import origin
 from parcahyd.core.states import Reason, State
 from parcahyd.rules.urls.url_patterns import UrlPatterns
@@ -41,10 +42,11 @@ from parcahyd.storage.reports.records import (
     UrlReport,
 )
 from parcahyd.storage.reports.seed_outcomes import read_next_due, read_seed_outcomes
+from parcahyd.storage.reports.size_estimates import estimate_crawl, estimate_site
 from parcahyd.storage.reports.url_report import ROBOTS_WAIT_REASONS, read_document, read_url_details, sentence_of
 from parcahyd.storage.reports.verification import findings
 from parcahyd.storage.reports.versions import TwoVersions, read_two_versions
-from parcahyd.storage.schema import FAILED, documents, fetches, pauses, runs, seeds, sites, urls
+from parcahyd.storage.schema import FAILED, HELD, documents, fetches, pauses, runs, seeds, sites, urls
 
 __all__ = ["Reports"]
 
@@ -81,6 +83,11 @@ class Reports:
         with self._reader.transaction() as connection:
             return _status(connection, now, top)
 
+    def in_the_end(self) -> SizeEstimate | None:
+        """How many pages the crawl will have in the end; None: not known yet. Reads all URLs, as `status` does."""
+        with self._reader.transaction() as connection:
+            return estimate_crawl(connection)
+
     def last_settings(self) -> dict[str, Any] | None:
         """What the last run recorded of its settings, by `Map.KEY` and `Work.KEY`; None where there was no run."""
         with self._reader.transaction() as connection:
@@ -91,14 +98,26 @@ class Reports:
         return read_freshness(self._reader, work, now)
 
     def urls(
-        self, state: str | None = None, site: str | None = None, reason: str | None = None, match: str | None = None
+        self,
+        state: str | None = None,
+        site: str | None = None,
+        reason: str | None = None,
+        match: str | None = None,
+        topic: str | None = None,
     ) -> Iterator[UrlReport]:
-        """Every URL, or those in a state, of a site (a host, or scheme://host[:port]), with the word of a reason, or that a
-        pattern fits (as in the setting Include); by site, then by key."""
+        """Every URL, or those in a state, of a site (a host, or scheme://host[:port]), with the word of a reason, that a
+        pattern fits (as in the setting Include), or whose documents have a topic; by site, then by key."""
         columns = (
             *(urls.c.site_id, urls.c.key, urls.c.path, urls.c.state, urls.c.reason, urls.c.depth, urls.c.status, urls.c.seed),
             *(urls.c.first_seen, urls.c.checked_at, urls.c.due_at, urls.c.tries),
-            *(fetches.c.length, documents.c.media_type, documents.c.title, documents.c.language, fetches.c.sha256),
+            *(
+                fetches.c.length,
+                documents.c.media_type,
+                documents.c.title,
+                documents.c.language,
+                documents.c.topic,
+                fetches.c.sha256,
+            ),
             *(sites.c.scheme, sites.c.host, sites.c.port),
         )
         statement = (
@@ -114,6 +133,8 @@ class Reports:
                 statement = statement.where(urls.c.site_id.in_(named_sites(connection, site)))
         if reason is not None:
             statement = statement.where(urls.c.reason == _reason(reason).word)
+        if topic is not None:
+            statement = statement.where(documents.c.topic == topic)
         fits = None if match is None else _pattern(match)
         pages = self._reader.pages(urls, statement, _PAGE)
         found = (_url_report(row) for page in pages for row in page)
@@ -210,6 +231,7 @@ def _url_report(row: Any) -> UrlReport:
         media_type=row.media_type,
         title=row.title,
         language=row.language,
+        topic=row.topic,
         sha256=None if row.sha256 is None else row.sha256.hex(),
     )
 
@@ -246,7 +268,16 @@ def _status(connection: Connection, now: float, top: int | None) -> StatusReport
         next_due=connection.scalar(select(func.min(sites.c.due_at)).where(free)),
         next_again=connection.scalar(select(func.min(sites.c.again_at)).where(free)),
         left_out=left_out_by_site(connection, top),
+        in_the_end=estimate_crawl(connection),
+        topics=_topics(connection),
     )
+
+
+def _topics(connection: Connection) -> dict[str, int]:
+    """By the index of labelled documents, which is empty where nothing is labelled."""
+    labelled = documents.c.topic != literal_column("''")
+    counts = select(documents.c.topic, func.count()).where(labelled).group_by(documents.c.topic)
+    return dict(sorted((tuple(row) for row in connection.execute(counts)), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _number(connection: Connection, statement: Any) -> int:
@@ -315,8 +346,9 @@ def _top_sites(connection: Connection, top: int | None) -> tuple[SiteReport, ...
             pages=row.pages,
             received=row.bytes,
             requests=row.requests,
-            visiting=row.visit is not None,
+            visiting=row.visit not in (None, HELD),
             due_at=row.due_at,
+            in_the_end=estimate_site(connection, row),
         )
-        for row in connection.execute(statement)
+        for row in connection.execute(statement).all()
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from parcahyd.core.progress import SizeEstimate
 from parcahyd.core.records import RobotsFact, TableFact
 
 __all__ = [
@@ -62,6 +63,8 @@ class SiteReport(_Report, frozen=True, kw_only=True):
     requests: int
     visiting: bool
     due_at: float | None
+    in_the_end: SizeEstimate | None = None
+    """How many pages it will have; none: not known yet."""
 
 
 class SparedSite(_Report, frozen=True, kw_only=True):
@@ -132,6 +135,10 @@ class StatusReport(_Report, frozen=True, kw_only=True):
     """Sites that `top_sites` would have, were it not bounded."""
     left_out: tuple[LeftOut, ...] = ()
     """Sites with links that are not recorded, most links first; at most as many as were asked for."""
+    in_the_end: SizeEstimate | None = None
+    """How many pages the crawl will have; none: not known yet."""
+    topics: dict[str, int] = {}
+    """Documents that were labelled, by topic, the most frequent first."""
 
 
 class SeedOutcome(_Report, frozen=True, kw_only=True):
@@ -185,6 +192,8 @@ class UrlReport(_Report, frozen=True, kw_only=True):
     media_type: str | None
     title: str | None
     language: str | None
+    topic: str | None = None
+    """Empty where it was not labelled."""
     sha256: str | None
     """Hexadecimal, of the document."""
 
@@ -266,6 +275,8 @@ class DocumentReport(_Report, frozen=True, kw_only=True):
     language: str
     similarity: int | None
     """Of the text; 0 where there is too little of it, None where it was not taken."""
+    topic: str = ""
+    """Empty where it was not labelled."""
 
 
 class FetchReport(_Report, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ from parcahyd.storage.reports.left_out import left_out_of_page, left_out_of_site
 from parcahyd.storage.reports.records import DocumentReport, FetchReport, SparedSite, StoredDocument, UrlDetails
 from parcahyd.storage.reports.similar import near_to
 from parcahyd.storage.revisits import History, rate_of
-from parcahyd.storage.schema import documents, fetches, head_bases, learned, pauses, seeds, sites, tvis, urls, volatile
+from parcahyd.storage.schema import HELD, documents, fetches, head_bases, learned, pauses, seeds, sites, tvis, urls, volatile
 
 __all__ = [
     "ROBOTS_WAIT_REASONS",
@@ -152,7 +152,7 @@ def read_url_details(connection: Connection, url: str) -> UrlDetails | None:
         addresses_expire=site.addresses_expire,
         robots=_robots(site),
         augmentation=bytes(site.augmentation or b""),
-        visiting=site.visit is not None,
+        visiting=site.visit not in (None, HELD),
         not_before=waits_for_site,
         site_reason=site.reason or (ROBOTS_WAIT_REASONS.get(site.robots_status) if site.errand_until else None),
         site_failures=site.failures,
@@ -270,6 +270,7 @@ def _document(connection: Connection, number: int | None) -> DocumentReport | No
         title=row.title,
         language=row.language,
         similarity=row.similarity,
+        topic=row.topic,
     )
 
 

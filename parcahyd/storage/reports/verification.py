@@ -26,6 +26,7 @@ from parcahyd.storage.reports.reader import Reader
 from parcahyd.storage.reports.records import Finding
 from parcahyd.storage.reports.url_report import stored_bytes, whole
 from parcahyd.storage.schema import (
+    HELD,
     documents,
     errands,
     exchanges,
@@ -350,7 +351,7 @@ def _wrong_site(row: Any, states: dict[int, Any], asked_at: float | None, *, run
     if (row.urls, row.pages) != (number, pages):
         yield "count", f"It counts {row.urls} URLs and {row.pages} pages, and has {number} and {pages}."
     if row.visit is not None:
-        if not running:
+        if not running and row.visit != HELD:
             yield "visit", f"The visit {row.visit} has it, and no crawl is running."
         return
 

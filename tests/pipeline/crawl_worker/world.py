@@ -17,6 +17,7 @@ from parcahyd.pipeline.crawl_worker import CrawlWorker
 from parcahyd.rules.media_types.media_type import recognise
 from parcahyd.rules.urls.canonical_url import key_of
 from parcahyd.rules.urls.host_rules import HostRules
+from parcahyd.topics.model import TopicModel
 
 __all__ = ["ADDRESS", "Answer", "World", "page", "redirect"]
 
@@ -37,6 +38,9 @@ def redirect(target: str, status: int = 301) -> DownloadResult:
 class Tools:
     """No plugins beyond the built-in recognizer."""
 
+    def __init__(self, topics: TopicModel | None = None) -> None:
+        self.topics = topics
+
     def recognise(self, content_type: str, body: bytes) -> tuple[str, str]:
         return recognise(content_type, body)
 
@@ -54,7 +58,14 @@ class World:
 
     schemes = frozenset({"http", "https"})
 
-    def __init__(self, site: dict[str, Answer], work: WorkConf | None = None, credit: int = 10**9, max_rate: float = 0) -> None:
+    def __init__(
+        self,
+        site: dict[str, Answer],
+        work: WorkConf | None = None,
+        credit: int = 10**9,
+        max_rate: float = 0,
+        topics: TopicModel | None = None,
+    ) -> None:
         self.time = 1000.0
         self.site = site
         self.records: list[FromWorkerToUpdate] = []
@@ -77,7 +88,7 @@ class World:
             HostRules(work or WorkConf(HostDelay=0.0), {}),
             self,
             self,
-            Tools(),
+            Tools(topics),
             credit=credit,
             max_rate=max_rate,
             emit=self._emit,

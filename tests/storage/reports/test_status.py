@@ -152,6 +152,7 @@ def test_every_url_with_what_is_known_of_it(crawled: Desk) -> None:
         media_type="text/html",
         title="",
         language="",
+        topic="",
         sha256=stored.sha256,
     )
     assert stored.sha256 is not None
