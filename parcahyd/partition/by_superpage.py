@@ -1,8 +1,9 @@
 """By superpages of the URL tree (paper 000, C10 to C36): what links much to each other lives together, in equal shares.
 
-A superpage is all URLs that begin alike: a domain, a host, a folder, or an interval of those. Pipelines count what they meet, a
-plan divides what has become too heavy and partitions the superpages anew, and every pipeline looks a URL's superpage up.
-A host that is larger than a share is divided by path. Its politeness stays one, since host and address remain one subject.
+A superpage is all URLs that begin alike: a domain, a host, a folder, or an interval of those. A plan is made from what was
+crawled: it divides what has become too heavy and partitions the superpages anew, and every pipeline looks a URL's superpage up.
+A host that is larger than a share is divided by path, and its politeness stays one, since host and address remain one subject.
+A cluster moves hosts as a whole, so there a host stays in one partition: that of its first page.
 """
 
 from __future__ import annotations
