@@ -100,7 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     if not (options.orders or options.follow):
         sys.exit("name topics with --follow, or compare --orders")
-    pages, links = read_labelled(options.data).pages, read_links(options.data)[0]
+    pages = read_labelled(options.data).pages
+    links = read_links(options.data, len(pages))[0]
     served = [row for row, page in enumerate(pages) if page.group != options.train]
     with tempfile.TemporaryDirectory(prefix="focused-") as scratch:
         if options.orders:
