@@ -6,7 +6,7 @@ host's name into a number, and `address_homes` lets hosts of one address live to
 gives the largest to whoever has room. `by_superpage` keeps together what links to each other; `superpages` has the tree and
 the partition of it. `by_location` gives a host to the machine that reaches it soonest; what it knows about addresses is in
 `locations`. `placement` puts partitions on machines by their `capacity`. What is posted once need not be posted again:
-`posted_urls` and `hot_urls` remember it in bounded memory.
+`posted_urls` and `hot_urls`, which counts by `space_saving`, remember it in bounded memory.
 
 Nothing in here acts: no network, no database, no clock, no chance.
 """

@@ -1,7 +1,7 @@
-"""Counters of what comes most often, in bounded memory: the hot tokens of the URL tree, and the super-hyperlinks (C26, C27).
+"""Counters of what comes most often, in bounded memory: hot URLs (C39), hot tokens of the URL tree (C26), super-links (C27).
 
-The algorithm is space-saving (Metwally, Agrawal and El Abbadi, 2005), as in `hot_urls`, with weights: with K counters, a name
-that has more than one in K of all weight is always among them.
+The algorithm is space-saving (Metwally, Agrawal and El Abbadi, "Efficient computation of frequent and top-k elements in data
+streams", 2005), with weights: with K counters, a name that has more than one in K of all weight is always among them.
 """
 
 from __future__ import annotations
@@ -36,25 +36,30 @@ class SpaceSaving:
         """A heap with one place for each name: its count when it was last looked at there, which may be smaller than now."""
         self._serial = 0
 
-    def add(self, name: str, weight: int = 1) -> None:
-        """Counts the name. Where there is no counter left, the smallest changes its name; of equals, the oldest."""
+    def add(self, name: str, weight: int = 1) -> str | None:
+        """Counts the name. Where there is no counter left, the smallest changes its name, and its former one is returned; of
+        equals, the oldest."""
         known = self._counts.get(name)
         if known is not None:
             self._counts[name] = known[0] + weight, known[1]
-            return
+            return None
         self._serial += 1
         if len(self._counts) < self._capacity:
             self._counts[name] = weight, 0
             heappush(self._least, (weight, self._serial, name))
-            return
-        surplus = self._drop_smallest()
+            return None
+        dropped, surplus = self._drop_smallest()
         self._counts[name] = surplus + weight, surplus
         heapreplace(self._least, (surplus + weight, self._serial, name))
+        return dropped
 
     def least(self, name: str) -> int:
         """How often the name came at least; 0 where it has no counter."""
         count, surplus = self._counts.get(name, (0, 0))
         return count - surplus
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._counts
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -63,12 +68,12 @@ class SpaceSaving:
         for name, (count, surplus) in self._counts.items():
             yield Counted(name, count - surplus, count)
 
-    def _drop_smallest(self) -> int:
-        """Takes the name with the smallest counter away and returns the count. Its place in the heap is still there."""
+    def _drop_smallest(self) -> tuple[str, int]:
+        """Takes the name with the smallest counter away; returns it and the count. Its place in the heap is still there."""
         while True:
             count, serial, name = self._least[0]
             now = self._counts[name][0]
             if now == count:
                 del self._counts[name]
-                return count
+                return name, count
             heapreplace(self._least, (now, serial, name))

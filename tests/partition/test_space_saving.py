@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from parcahyd.partition.superpages.space_saving import SpaceSaving
+from parcahyd.partition.space_saving import SpaceSaving
 
 
 def test_what_fits_is_counted_exactly() -> None:

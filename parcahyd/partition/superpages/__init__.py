@@ -4,7 +4,7 @@
 |---|---|
 | the way of a URL down the tree | `tokens` |
 | the expanded tree, and which superpage a URL is in | `expansion` |
-| what a pipeline counts: visits, hot tokens, cool ones, links, rates | `counters`, `space_saving`, `cool_sample` |
+| what a pipeline counts: visits, hot tokens, cool ones, links, rates | `counters`, `cool_sample` |
 | the counts of all pipelines, as bytes | `figures` |
 | new superpages where one has become too heavy | `creation` |
 | the graph of the new superpages, estimated | `estimate`, `graph`, `rates` |

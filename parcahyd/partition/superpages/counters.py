@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parcahyd.partition.space_saving import SpaceSaving
 from parcahyd.partition.superpages.cool_sample import SAMPLE, CoolSample
 from parcahyd.partition.superpages.expansion import Expansion
 from parcahyd.partition.superpages.figures import Figures
-from parcahyd.partition.superpages.space_saving import SpaceSaving
 from parcahyd.partition.superpages.tokens import key_of, token_path
 
 __all__ = ["Counters"]
