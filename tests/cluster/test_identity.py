@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from parcahyd.cluster.connection import HubConnection
-from parcahyd.cluster.identity import ClusterIdentity, Settling
+from parcahyd.cluster.identity import TABLES, ClusterIdentity, Settling
 from parcahyd.cluster.tables import metadata
 from parcahyd.core.errors import DatabaseUnusable, UserError
 from tests.cluster.hub_desk import LEASE, HubDesk
@@ -20,6 +24,21 @@ def test_a_new_hub_is_settled(desk: HubDesk) -> None:
 def test_every_table_is_made(desk: HubDesk) -> None:
     found = {name for (name,) in desk.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'parcahyd_hub'")}
     assert found == {table.name for table in metadata.tables.values()}
+
+
+def test_other_tables_are_another_version(desk: HubDesk) -> None:
+    """A node of another version has to be told in a sentence, and not by a column that is missing."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # it has no types
+    made: list[CreateTable | CreateIndex] = [CreateTable(one) for one in metadata.sorted_tables]
+    made += [
+        CreateIndex(one) for table in metadata.sorted_tables for one in sorted(table.indexes, key=lambda one: str(one.name))
+    ]
+    text = "\n".join(str(statement.compile(dialect=dialect)) for statement in made)
+    digest = sha256(" ".join(text.split()).encode()).hexdigest()[:16]
+    assert (TABLES, digest) == (2, "08d4166bceaef177"), "raise TABLES, and write down what the tables are now"
+    desk.change("UPDATE parcahyd_hub.cluster SET tables = tables - 1")
+    with pytest.raises(DatabaseUnusable, match="with other tables"):
+        desk.identity.read()
 
 
 def test_a_database_has_one_cluster(desk: HubDesk) -> None:
