@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, bindparam, delete, exists, func, select, update
+from sqlalchemy import Select, bindparam, delete, exists, false, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from parcahyd.cluster.all_partitions import in_each_partition
@@ -33,7 +33,8 @@ _HELD = select(partitions.c.id).where(partitions.c.id >= 0, partitions.c.token.i
 _ON_RECORD = select(homes.c.site, homes.c.partition, homes.c.waits)
 _UNDER_WAY = select(exists(select(moves.c.site)), exists(select(homes.c.site).where(homes.c.moving.is_not(None))))
 _pin = insert(homes).values(**bound("site", "partition", "size", "rule"))
-_PIN = _pin.on_conflict_do_update(index_elements=["site"], set_={"size": _pin.excluded.size})
+# A host that waited to be given to a partition waits no longer.
+_PIN = _pin.on_conflict_do_update(index_elements=["site"], set_={"size": _pin.excluded.size, "waits": false()})
 _MOVE = inserting(moves, "site", "source", "target", "rule")
 _PUBLISH = inserting(routing, "version", "strategy", "content")
 _LAST_RUN = select(runs.c.id, runs.c.settings).order_by(runs.c.id.desc()).limit(1)
@@ -71,7 +72,10 @@ class Replan(msgspec.Struct, frozen=True):
     after: tuple[int, ...]
     moves: tuple[HostMove, ...]
     pins: tuple[tuple[str, int, int], ...]
-    """Every host with its partition of now and its pages: its home does not follow from its name any more."""
+    """Every host that does not wait from now on, with its partition of now and its pages: its home does not follow from its
+    name any more."""
+    waited: frozenset[str]
+    """Hosts that were to be given to a partition, and for which the strategy knows a home."""
 
 
 class _Host(msgspec.Struct, frozen=True):
@@ -79,6 +83,8 @@ class _Host(msgspec.Struct, frozen=True):
     urls: int
     pages: int
     bytes: int
+    waits: bool = False
+    """It is to be given to a partition; this one keeps it until then."""
 
     @property
     def weight(self) -> int:
@@ -112,7 +118,10 @@ def plan_anew(
             break
         state = planned.state
     partitioner = make_partitioner(Routing(facts.partitions, version + 1, state, facts.secret))
-    targets = {name: _target(partitioner, name, host) for name, host in found.items()}
+    answers = {name: _answer(partitioner, name, host) for name, host in found.items()}
+    # A host stays where the strategy knows nothing better, and one that waits goes on waiting.
+    targets = {name: host.partition if (home := answers[name]) is None else home for name, host in found.items()}
+    waiting = {name for name, host in found.items() if host.waits and answers[name] is None}
     targets |= {move.site: move.partition for move in planned.moves if move.site in found}
     going = tuple(
         HostMove(name, host.partition, targets[name], host.urls, host.pages, host.bytes)
@@ -131,14 +140,15 @@ def plan_anew(
         tuple(sizes[number] for number in numbers),
         tuple(after[number] for number in numbers),
         going,
-        tuple((name, host.partition, host.pages) for name, host in found.items()),
+        tuple((name, host.partition, host.pages) for name, host in found.items() if name not in waiting),
+        frozenset(name for name, host in found.items() if host.waits and name not in waiting),
     )
 
 
-def _target(partitioner: Partitioner, name: str, host: _Host) -> int:
-    """Where a host is to live; it stays where the strategy knows nothing better."""
+def _answer(partitioner: Partitioner, name: str, host: _Host) -> int | None:
+    """Where a host is to live; None: the strategy does not know."""
     home = partitioner.home(Seen(name, finder=host.partition, size=host.pages or None))
-    return home if isinstance(home, int) else host.partition
+    return home if isinstance(home, int) else None
 
 
 def _hosts(hub: HubConnection, count: int) -> dict[str, _Host]:
@@ -148,14 +158,13 @@ def _hosts(hub: HubConnection, count: int) -> dict[str, _Host]:
     statement = (
         select(of_sites.c.host, func.min(of_sites.c.partition), *sums).group_by(of_sites.c.host).order_by(of_sites.c.host)
     )
-    found = {name: _Host(partition, *map(int, figures)) for name, partition, *figures in hub.rows(statement)}
-    waiting = set()
+    found = {
+        name: _Host(partition, int(urls), int(pages), int(size)) for name, partition, urls, pages, size in hub.rows(statement)
+    }
     for name, partition, waits in hub.rows(_ON_RECORD):
         if name in found:
-            found[name] = msgspec.structs.replace(found[name], partition=partition)
-        if waits:
-            waiting.add(name)
-    return {name: host for name, host in found.items() if name not in waiting}
+            found[name] = msgspec.structs.replace(found[name], partition=partition, waits=waits)
+    return found
 
 
 def _links(hub: HubConnection, count: int) -> Iterator[tuple[str, str, int]]:
@@ -202,7 +211,7 @@ def carry_out(hub: HubConnection, replan: Replan, *, writes_homes: bool) -> None
             )
         rule = f"{replan.strategy}: planned"
         going = {move.host for move in replan.moves}
-        pins = [pin for pin in replan.pins if writes_homes or pin[0] in going]
+        pins = [pin for pin in replan.pins if writes_homes or pin[0] in going or pin[0] in replan.waited]
         hub.many(_PIN, [{"site": name, "partition": home, "size": size or None, "rule": rule} for name, home, size in pins])
         hub.many(
             _MOVE,

@@ -11,6 +11,7 @@ from parcahyd.cluster.replanning import carry_out, plan_anew, want_move
 from parcahyd.config.schema import WorkConf
 from parcahyd.core.errors import UserError
 from parcahyd.core.partitions import ClusterView, Observation, Observed, Partitioner, Plan, Routing, Seen, SiteMove
+from parcahyd.partition.by_dynamic_size import ByDynamicSize
 from parcahyd.partition.by_hash import ByHash
 from parcahyd.partition.placement import placement
 from tests.cluster.hub_desk import HubDesk
@@ -125,6 +126,29 @@ def test_a_plan_that_names_sites_is_followed(desk: HubDesk, pair: Pair) -> None:
     assert [(move.host, move.source, move.target) for move in found.moves] == [(C, 1, 0)]
 
 
+def by_size(routing: Routing) -> Partitioner:
+    return ByDynamicSize(WorkConf(), routing)
+
+
+@pytest.mark.parametrize(("strategy", "homes"), [(ByName, {A: 0, B: 0, C: 1}), (together, {A: 1, B: 1, C: 1})])
+def test_hosts_that_wait_get_their_homes_from_a_strategy_that_knows_them(
+    desk: HubDesk, pair: Pair, strategy: Callable[[Routing], Partitioner], homes: dict[str, int]
+) -> None:
+    """Nobody would give them away any more, and the run would never end."""
+    desk.change("INSERT INTO parcahyd_hub.homes (site, partition, waits) VALUES (%s, 0, true), (%s, 1, true)", A, C)
+    give_back(pair)
+    still = plan_anew(desk.hub, "dynamic_size", by_size, facts(desk), [])
+    assert (still.moves, {name for name, *_ in still.pins}) == ((), {B}), "by size they go on waiting"
+    found = plan_anew(desk.hub, "other", strategy, facts(desk), [])
+    assert found.waited == {A, C}
+    carry_out(desk.hub, found, writes_homes=strategy is together)
+    assert desk.rows("SELECT site FROM parcahyd_hub.homes WHERE waits") == []
+    targets = dict(desk.rows("SELECT site, target FROM parcahyd_hub.moves"))
+    on_record = dict(desk.rows("SELECT site, partition FROM parcahyd_hub.homes"))
+    assert (on_record | targets).items() <= homes.items()
+    assert {A, C} <= on_record.keys()
+
+
 @pytest.mark.parametrize("host", [A, C])
 def test_one_host_is_placed_by_hand(desk: HubDesk, pair: Pair, host: str) -> None:
     home = int(host.partition(".")[0][-1])
@@ -141,6 +165,3 @@ def test_a_host_that_nobody_knows_is_placed_nowhere(desk: HubDesk, pair: Pair) -
     desk.change("INSERT INTO parcahyd_hub.homes (site, partition, moving) VALUES (%s, 1, 0)", A)
     with pytest.raises(UserError, match="on its way"):
         want_move(desk.hub, A, 0, 2)
-
-
-_: Callable[[Routing], Partitioner] = together
